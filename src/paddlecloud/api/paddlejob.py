@@ -1,0 +1,151 @@
+"""PaddleJob: one distributed training job, in PS, Collective or Single mode."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from .meta import Column, Condition, Progress, Resource, Value
+from .template import Opaque, PodTemplate
+
+
+class Mode(StrEnum):
+    PS = "PS"
+    COLLECTIVE = "Collective"
+    SINGLE = "Single"
+
+
+class Phase(StrEnum):
+    PENDING = "Pending"
+    STARTING = "Starting"
+    RUNNING = "Running"
+    COMPLETED = "Completed"
+    FAILED = "Failed"
+
+    @property
+    def final(self) -> bool:
+        return self in (Phase.COMPLETED, Phase.FAILED)
+
+
+class CleanPodPolicy(StrEnum):
+    ALWAYS = "Always"
+    NEVER = "Never"
+    ON_FAILURE = "OnFailure"
+    ON_COMPLETION = "OnCompletion"
+
+
+class Intranet(StrEnum):
+    POD_IP = "PodIP"
+    SERVICE = "Service"
+    HOST = "Host"
+
+
+class Role(Value):
+    """One group of identical pods: `ps`, `worker` or `heter`."""
+
+    replicas: int = Field(ge=0)
+    """How many pods."""
+    requests: int | None = Field(None, ge=0)
+    """Smallest number of pods of an elastic job."""
+    limits: int | None = Field(None, ge=0)
+    """Largest number of pods of an elastic job."""
+    template: PodTemplate
+
+
+class SampleSetRef(Value):
+    name: str
+    """The SampleSet; its claim of the same name is mounted."""
+    namespace: str = ""
+    """Must be the namespace of the job: a claim cannot be mounted from elsewhere."""
+    mount_path: str
+    """Where the data appears in every pod of the job."""
+
+
+class SchedulingPolicy(Value):
+    """How a gang scheduler (Volcano) treats the job."""
+
+    min_available: int | None = Field(None, ge=0)
+    """Pods that must fit before any starts; all of them by default."""
+    queue: str = ""
+    priority_class: str = ""
+    min_resources: Opaque = {}
+
+
+class PaddleJobSpec(Value):
+    # No schema default: the server would fill it in, and the synonym could never be heard.
+    clean_pod_policy: CleanPodPolicy | None = None
+    """Which pods are removed when the job ends: Always, Never, OnFailure or OnCompletion (the default)."""
+    clean_policy: CleanPodPolicy | None = None
+    """Deprecated: write cleanPodPolicy."""
+    intranet: Intranet = Intranet.POD_IP
+    """How the pods address each other: PodIP, Service or Host."""
+    with_gloo: int | None = Field(None, ge=0, le=2)
+    """Gloo in PS mode: 0 off, 1 workers only, 2 workers and servers."""
+    sample_set_ref: SampleSetRef | None = None
+    """The data set of the job: mounted in every pod, workers placed where it is cached."""
+    scheduling_policy: SchedulingPolicy | None = None
+    """For gang scheduling: queue, priority, how many pods must fit together."""
+    ps: Role | None = None
+    """Parameter servers; makes this a PS job."""
+    worker: Role | None = None
+    """Workers: the pods that train."""
+    heter: Role | None = None
+    """Heterogeneous workers of a PS job."""
+    elastic: int | None = None
+    """Set to make the number of workers changeable while the job runs."""
+
+    def roles(self) -> dict[str, Role]:
+        """The roles present, in the order in which they start."""
+        named = (("ps", self.ps), ("worker", self.worker), ("heter", self.heter))
+        return {name: role for name, role in named if role}
+
+    @property
+    def policy(self) -> CleanPodPolicy:
+        """The synonym counts only where the right name was not used."""
+        return self.clean_pod_policy or self.clean_policy or CleanPodPolicy.ON_COMPLETION
+
+
+class RoleStatus(Value):
+    pending: int = 0
+    starting: int = 0
+    running: int = 0
+    failed: int = 0
+    succeeded: int = 0
+    unknown: int = 0
+    ready: str = ""
+    """Running of wanted, as `kubectl get` prints it: 2/2."""
+    refs: list[dict[str, Any]] = []
+    """The pods."""
+
+
+class PaddleJobStatus(Value):
+    phase: Phase = Phase.PENDING
+    mode: Mode | None = None
+    ps: RoleStatus | None = None
+    worker: RoleStatus | None = None
+    heter: RoleStatus | None = None
+    start_time: datetime | None = None
+    completion_time: datetime | None = None
+    observed_generation: int = 0
+    progress: Progress | None = None
+    conditions: list[Condition] = []
+
+
+class PaddleJob(Resource):
+    """A distributed training job of PaddlePaddle: parameter servers, collective workers or one process."""
+
+    api_version, plural, short_names = "batch.paddlepaddle.org/v1", "paddlejobs", ("pdj",)
+    categories = ("all", "paddle")
+    columns = (
+        Column("Status", ".status.phase"),
+        Column("Mode", ".status.mode"),
+        Column("PS", ".status.ps.ready"),
+        Column("Worker", ".status.worker.ready"),
+        Column("Age", ".metadata.creationTimestamp", "date"),
+    )
+
+    spec: PaddleJobSpec
+    status: PaddleJobStatus = PaddleJobStatus()

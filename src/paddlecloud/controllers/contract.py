@@ -1,0 +1,209 @@
+"""The contract of every controller: look at a snapshot, answer with what should be.
+
+    reconcile(object, Snapshot) -> Decision          a pure function, one a resource
+    plan(observed, decision)    -> Plan              the smallest set of writes
+
+The list of children in a decision is complete: what is not listed goes, except what holds data, which
+goes only by an explicit `Removal` with its reason. `runtime` does all the looking and all the writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+
+from ..api.meta import Key, Resource, Value
+
+R = TypeVar("R", bound=Resource)
+
+
+class Ref(NamedTuple):
+    """An object a decision wants to see although it does not own it."""
+
+    kind: type[Resource]
+    namespace: str
+    name: str
+
+
+class Selection(NamedTuple):
+    """All objects of a kind with these labels, in one namespace (all of them: empty)."""
+
+    kind: type[Resource]
+    namespace: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+class HttpQuestion(NamedTuple):
+    """JSON to fetch before deciding; the answer is None when nobody answered."""
+
+    url: str
+
+
+class LogQuestion(NamedTuple):
+    """The last lines of a pod's log, as a text; None when there is no log."""
+
+    namespace: str
+    pod: str
+    container: str = ""
+    lines: int = 20
+
+
+Question = HttpQuestion | LogQuestion
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What exists around one object, read once before deciding."""
+
+    now: datetime
+    children: tuple[Resource, ...] = ()
+    related: tuple[Resource, ...] = ()
+    answers: Mapping[Question, Any] = field(default_factory=dict)
+
+    def owned(self, kind: type[R]) -> dict[str, R]:
+        """The children of a kind, by name."""
+        return {c.name: c for c in self.children if isinstance(c, kind)}
+
+    def find(self, kind: type[R], name: str) -> R | None:
+        """A related object by name, if it exists."""
+        return next((r for r in self.related if isinstance(r, kind) and r.name == name), None)
+
+    def all(self, kind: type[R]) -> tuple[R, ...]:
+        """The related objects of a kind."""
+        return tuple(r for r in self.related if isinstance(r, kind))
+
+
+class Note(NamedTuple):
+    """An event to record on the object once its status has been written."""
+
+    type: str
+    """Normal or Warning."""
+    reason: str
+    message: str
+
+
+class Removal(NamedTuple):
+    """A child that holds data and is to go all the same."""
+
+    child: Resource
+    reason: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What should be. A child that is not listed will be deleted unless it holds data."""
+
+    status: Value | dict[str, Any] | None
+    children: tuple[Resource, ...] = ()
+    removals: tuple[Removal, ...] = ()
+    notes: tuple[Note, ...] = ()
+    check_again: float | None = None
+    """Seconds until the next look, where time itself would change the answer."""
+    finalizers: tuple[str, ...] | None = None
+    """The finalizers the object should have; None leaves them alone."""
+
+
+@dataclass(frozen=True)
+class Update:
+    observed: Resource
+    patch: dict[str, Any]
+    """A JSON merge patch."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    create: tuple[Resource, ...] = ()
+    update: tuple[Update, ...] = ()
+    delete: tuple[Resource, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        return not (self.create or self.update or self.delete)
+
+
+def nothing_related(_: Any) -> tuple[Ref | Selection, ...]:
+    return ()
+
+
+def nothing_asked(_: Any, __: Snapshot) -> tuple[Question, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Controller:
+    """One line of the table of contents: a kind, what it owns, what it reads, how it decides."""
+
+    name: str
+    kind: type[Resource]
+    reconcile: Callable[[Any, Snapshot], Decision]
+    owns: tuple[type[Resource], ...] = ()
+    reads: tuple[type[Resource], ...] = ()
+    """Kinds of related objects; a change of one wakes the objects that are related to it."""
+    related: Callable[[Any], tuple[Ref | Selection, ...]] = nothing_related
+    asks: Callable[[Any, Snapshot], tuple[Question, ...]] = nothing_asked
+    while_deleting: bool = False
+    """Also decide for objects that are being deleted (they hold one of our finalizers)."""
+
+
+def plan(observed: Iterable[Resource], decision: Decision) -> Plan:
+    """The smallest set of writes that turns *observed* into what was decided."""
+    have = {identity(c): c for c in observed}
+    want = {identity(c): c for c in decision.children}
+    gone = {identity(r.child) for r in decision.removals}
+    updates = (
+        Update(have[key], patch)
+        for key, child in want.items()
+        if key in have and not child.immutable and (patch := difference(have[key], child))
+    )
+    return Plan(
+        create=tuple(c for key, c in want.items() if key not in have),
+        update=tuple(updates),
+        delete=tuple(
+            c
+            for key, c in have.items()
+            if (key in gone or (key not in want and not c.holds_data))
+            and c.metadata.deletion_timestamp is None
+        ),
+    )
+
+
+def identity(child: Resource) -> tuple[str, str, Key]:
+    return child.api_version, child.kind, child.key
+
+
+# Maps that a controller owns as a whole: a key that is no longer wanted must go.
+WHOLE_MAPS = ("data", "selector", "matchLabels")
+
+
+def difference(observed: Resource, wanted: Resource) -> dict[str, Any]:
+    """The merge patch that gives *observed* everything *wanted* says; what it does not say stays."""
+    want, have = wanted.wire(), observed.wire()
+    meta = want.get("metadata", {})
+    want["metadata"] = {k: v for k, v in meta.items() if k in ("labels", "annotations")}
+    want.pop("status", None)
+    return merge_patch(have, want)
+
+
+def merge_patch(have: dict[str, Any], want: dict[str, Any]) -> dict[str, Any]:
+    patch: dict[str, Any] = {}
+    for key, value in want.items():
+        if isinstance(value, dict) and isinstance(have.get(key), dict):
+            inner = merge_patch(have[key], value)
+            if key in WHOLE_MAPS:
+                inner |= {k: None for k in have[key] if k not in value}
+            if inner:
+                patch[key] = inner
+        elif not same(have.get(key), value):
+            patch[key] = value
+    return patch
+
+
+def same(have: Any, want: Any) -> bool:
+    """Equal, but for what a server added to the items of a list."""
+    if isinstance(have, dict) and isinstance(want, dict):
+        return all(k in have and same(have[k], v) for k, v in want.items())
+    if isinstance(have, list) and isinstance(want, list):
+        return len(have) == len(want) and all(map(same, have, want))
+    return bool(have == want)

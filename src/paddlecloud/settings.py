@@ -1,0 +1,101 @@
+"""Settings: one table of name, default and help; read once, passed on, never looked up again.
+
+A setting comes from the command line, else from `PADDLECLOUD_<NAME>`, else from the default here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Setting(NamedTuple):
+    name: str
+    default: str
+    help: str
+
+    @property
+    def variable(self) -> str:
+        return f"PADDLECLOUD_{self.name.upper()}"
+
+
+SETTINGS = (
+    Setting("home", "~/.paddlecloud", "folder of the embedded cluster: store, keys, pods, volumes, logs"),
+    Setting("environments", "", "folder of the suites' environments; empty: `environments` in the home"),
+    Setting("suites", "", "further folders with suites, separated by `:`; they win over the shipped ones"),
+    Setting("log_level", "info", "debug, info, warning or error"),
+    Setting("log_format", "text", "text or json"),
+)
+_BY_NAME = {s.name: s for s in SETTINGS}
+
+
+def value(name: str, environ: Mapping[str, str] = os.environ) -> str:
+    setting = _BY_NAME[name]
+    return environ.get(setting.variable) or setting.default
+
+
+class Home:
+    """Where everything of one embedded cluster lies; knows paths and makes folders, nothing else."""
+
+    def __init__(self, root: str | Path | None = None) -> None:
+        self.root = Path(root or value("home")).expanduser().absolute()
+
+    def __str__(self) -> str:
+        return str(self.root)
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.root / "kubeconfig"
+
+    @property
+    def pki(self) -> Path:
+        return self.root / "pki"
+
+    @property
+    def store(self) -> Path:
+        return self.root / "store.db"
+
+    @property
+    def run(self) -> Path:
+        """Sockets, locks and pid files: worth nothing after a stop."""
+        return self.root / "run"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def volumes(self) -> Path:
+        return self.root / "volumes"
+
+    @property
+    def objects(self) -> Path:
+        return self.root / "objects"
+
+    @property
+    def environments(self) -> Path:
+        elsewhere = value("environments")
+        return Path(elsewhere).expanduser().absolute() if elsewhere else self.root / "environments"
+
+    def pods(self, node: str) -> Path:
+        return self.root / "nodes" / node / "pods"
+
+    @property
+    def state(self) -> Path:
+        """What was chosen at the first start and must not change: ports, address block, names."""
+        return self.root / "cluster.json"
+
+    def make(self) -> None:
+        """Make the folders, closed to the other users of the machine."""
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (self.pki, self.run, self.logs, self.volumes, self.objects):
+            folder.mkdir(exist_ok=True, mode=0o700)
+
+
+def shipped(name: str) -> Path:
+    """A folder that comes with PaddleCloud (`suites`, `deploy/crds`), in a checkout or in a wheel."""
+    package = Path(__file__).parent
+    in_wheel = package / "_shipped" / name.removeprefix("deploy/")
+    return in_wheel if in_wheel.is_dir() else package.parent.parent / name
