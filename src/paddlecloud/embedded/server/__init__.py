@@ -1,0 +1,1 @@
+"""The Kubernetes API on the store: one file a concern, every rule a function of its arguments."""

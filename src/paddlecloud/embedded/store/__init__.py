@@ -1,0 +1,6 @@
+"""The store: every object ever written, one row a revision, newest last."""
+
+from .entries import Change, Entry, Place
+from .store import Store, Watch
+
+__all__ = ["Change", "Entry", "Place", "Store", "Watch"]

@@ -1,0 +1,122 @@
+"""The keys of an embedded cluster: a certificate authority of its own and what it signs.
+
+Made at the first start, readable by the owner alone, renewed when less than thirty days are left.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+CA_DAYS = 3650
+LEAF_DAYS = 397  # the longest that TLS clients accept
+RENEW_BEFORE = timedelta(days=30)
+NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+         "kubernetes.default.svc.cluster.local")  # fmt: skip
+ADDRESSES = ("127.0.0.1", "::1")
+
+
+def ensure(folder: Path, now: datetime | None = None) -> None:
+    """Make what is missing or about to expire: `ca.crt/key`, `server.crt/key`, `tokens.key`."""
+    now = now or datetime.now(UTC)
+    if not (folder / "ca.key").exists():
+        make_authority(folder, now)
+    if not fresh(folder / "server.crt", now):
+        make_server(folder, now)
+    if not (folder / "tokens.key").exists():
+        write(folder / "tokens.key", private(ec.generate_private_key(ec.SECP256R1())))
+
+
+def fresh(path: Path, now: datetime) -> bool:
+    if not path.exists():
+        return False
+    return x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc - now > RENEW_BEFORE
+
+
+def make_authority(folder: Path, now: datetime) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "paddlecloud")])
+    builder = (
+        certificate(name, name, key.public_key(), now, CA_DAYS)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(usage(signs_certificates=True), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+    write(folder / "ca.key", private(key))
+    write(folder / "ca.crt", builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+
+
+def make_server(folder: Path, now: datetime) -> None:
+    authority = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+    signer = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
+    assert isinstance(signer, ec.EllipticCurvePrivateKey)
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "paddlecloud-api")])
+    alternatives = [
+        *(x509.DNSName(n) for n in NAMES),
+        *(x509.IPAddress(ipaddress.ip_address(a)) for a in ADDRESSES),
+    ]
+    builder = (
+        certificate(name, authority.subject, key.public_key(), now, LEAF_DAYS)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
+        )
+    )
+    write(folder / "server.key", private(key))
+    write(
+        folder / "server.crt", builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    )
+
+
+def certificate(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime, days: int
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))  # clocks differ a little
+        .not_valid_after(now + timedelta(days=days))
+    )
+
+
+def usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def private(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+
+
+def write(path: Path, content: bytes) -> None:
+    """Whole or not at all, and never readable by others, not even for a moment."""
+    part = path.with_suffix(path.suffix + ".part")
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    part.rename(path)

@@ -1,0 +1,143 @@
+"""What one embedded cluster chose at its first start and keeps: ports, address block, nodes, tokens.
+
+A client's kubeconfig, the addresses of services and the names of nodes must survive a restart.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import socket
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from ..errors import Failed
+from ..settings import Home
+from . import certificates
+
+# Blocks of 127.0.0.0/8: pods in 127.B, services in 127.(B+1); low ones are used by resolvers and the like.
+BLOCKS = range(64, 250, 2)
+IDENTITIES = {
+    "admin": ("paddlecloud-admin", ["system:masters", "system:authenticated"]),
+    "controllers": ("system:paddlecloud:controllers", ["system:masters", "system:authenticated"]),
+    "node": ("system:paddlecloud:node", ["system:masters", "system:nodes", "system:authenticated"]),
+    "gateway": ("system:paddlecloud:gateway", ["system:masters", "system:authenticated"]),
+}
+
+
+@dataclass(frozen=True)
+class Identity:
+    api_port: int
+    gateway_port: int
+    block: int
+    nodes: int = 1
+
+    @property
+    def server(self) -> str:
+        return f"https://127.0.0.1:{self.api_port}"
+
+    @property
+    def gateway(self) -> str:
+        return f"http://127.0.0.1:{self.gateway_port}"
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        return tuple(f"node-{i}" for i in range(self.nodes))
+
+
+def known(home: Home) -> Identity | None:
+    """The identity of a home that was started before."""
+    if not home.state.exists():
+        return None
+    return Identity(**json.loads(home.state.read_text()))
+
+
+def establish(home: Home, *, port: int = 0, nodes: int = 0) -> Identity:
+    """Choose what is not chosen yet, make the keys and write the kubeconfigs."""
+    home.make()
+    identity = known(home)
+    if identity is None:
+        identity = Identity(port or free_port(), free_port(), secrets.choice(BLOCKS), nodes or 1)
+    if port and port != identity.api_port:
+        identity = replace(identity, api_port=port)
+    if nodes and nodes != identity.nodes:
+        identity = replace(identity, nodes=nodes)
+    identity = moved_if_taken(identity, port)
+    certificates.ensure(home.pki)
+    tokens = make_tokens(home.pki / "tokens.json")
+    certificates.write(home.state, json.dumps(asdict(identity), indent=2).encode())
+    for name, token in tokens.items():
+        path = home.kubeconfig if name == "admin" else home.run / f"{name}.kubeconfig"
+        certificates.write(path, kubeconfig(home, identity, token))
+    return identity
+
+
+def moved_if_taken(identity: Identity, asked: int) -> Identity:
+    """A port that somebody else took in the meantime is replaced, unless the user named it."""
+    if not is_free(identity.api_port):
+        if asked:
+            raise Failed(
+                f"port {asked} is in use by another program",
+                next_step="choose another with --port, or leave --port out to get a free one",
+            )
+        identity = replace(identity, api_port=free_port())
+    if not is_free(identity.gateway_port):
+        identity = replace(identity, gateway_port=free_port())
+    return identity
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def make_tokens(path: Path) -> dict[str, str]:
+    """A token for the owner and one for each process; made once, kept from then on."""
+    if not path.exists():
+        made = {
+            name: {"token": secrets.token_urlsafe(32), "user": user, "groups": groups}
+            for name, (user, groups) in IDENTITIES.items()
+        }
+        certificates.write(path, json.dumps(made).encode())
+    return {name: str(entry["token"]) for name, entry in json.loads(path.read_text()).items()}
+
+
+def kubeconfig(home: Home, identity: Identity, token: str) -> bytes:
+    authority = base64.b64encode((home.pki / "ca.crt").read_bytes()).decode()
+    name = "paddlecloud"
+    body = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {"name": name, "cluster": {"server": identity.server, "certificate-authority-data": authority}}
+        ],
+        "users": [{"name": name, "user": {"token": token}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": "default"}}],
+        "current-context": name,
+    }
+    return yaml.safe_dump(body, sort_keys=False).encode()
+
+
+def alive(pid_file: Path) -> int:
+    """The pid in the file if that process lives, else 0."""
+    try:
+        pid = int(pid_file.read_text())
+        os.kill(pid, 0)
+    except (OSError, ValueError):
+        return 0
+    return pid

@@ -1,0 +1,319 @@
+"""The API over HTTP: from a request to a verb, from an error to a `Status`.
+
+One entry for every path: the paths of the Kubernetes API are data (the registry), not routes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+import yaml
+from aiohttp import web
+
+from ... import log
+from ...errors import (
+    ApiError,
+    BadRequest,
+    MethodNotAllowed,
+    NotFound,
+    ServerError,
+    TooLarge,
+    UnsupportedMedia,
+)  # fmt: skip
+from ..store import Place
+from . import discovery, listing, openapi, watching
+from .access import Access, User
+from .deletion import options_of
+from .kinds import Kind
+from .negotiation import Form, wanted, wants_aggregated
+from .objects import Objects, WriteOptions
+from .paths import Target, parse
+from .streams import NodeStreams
+from .tables import partial, table
+
+LARGEST = 3 * 1024 * 1024
+HEALTH = ("/healthz", "/livez", "/readyz")
+LOG = log.logger("api")
+
+
+class Api:
+    def __init__(self, objects: Objects, access: Access, streams: NodeStreams) -> None:
+        self.objects = objects
+        self.access = access
+        self.streams = streams
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=LARGEST)
+        app.router.add_route("*", "/{path:.*}", self.entry)
+        return app
+
+    async def entry(self, request: web.Request) -> web.StreamResponse:
+        try:
+            return await self._answer(request)
+        except ApiError as error:
+            return status_response(error)
+        except web.HTTPRequestEntityTooLarge:
+            return status_response(TooLarge(f"limit is {LARGEST} bytes"))
+        except ConnectionError:
+            raise
+        except Exception:
+            LOG.exception("%s %s failed", request.method, request.path)
+            return status_response(ServerError("an error of the server; its log has the details"))
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        path = request.rel_url.raw_path.rstrip("/")
+        if path in HEALTH or path.startswith(tuple(f"{p}/" for p in HEALTH)):
+            return web.Response(text="ok")
+        user = self.access.user_of(request.headers.get("Authorization", ""))
+        target = parse(path)
+        if target is None:
+            return self._document(request, path)
+        kind = self.objects.registry.find(target)
+        if kind is None or (target.namespace and not kind.namespaced):
+            raise NotFound("the server could not find the requested resource")
+        return await self._verb(request, user, kind, target)
+
+    def _document(self, request: web.Request, path: str) -> web.Response:
+        registry = self.objects.registry
+        parts = path.strip("/").split("/")
+        match parts:
+            case ["version"]:
+                return as_json(discovery.VERSION)
+            case ["api"] | ["apis"]:
+                return self._groups(request, core=parts == ["api"])
+            case ["openapi", "v3"]:
+                return as_json(openapi.index(registry))
+            case ["openapi", "v3", "api", version]:
+                return document(openapi.document(registry, "", version))
+            case ["openapi", "v3", "apis", group, version]:
+                return document(openapi.document(registry, group, version))
+            case ["api", version]:
+                return found(discovery.resource_list(registry, "", version))
+            case ["apis", group] if group in registry.groups():
+                return as_json(discovery.group_document(group, registry.groups()[group]))
+            case ["apis", group, version]:
+                return found(discovery.resource_list(registry, group, version))
+        raise NotFound("the server could not find the requested resource")
+
+    def _groups(self, request: web.Request, *, core: bool) -> web.Response:
+        registry = self.objects.registry
+        headers = {"ETag": f'"{registry.etag}"', "Vary": "Accept"}
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        if version := wants_aggregated(request.headers.get("Accept", "")):
+            body = discovery.aggregated(registry, core=core)
+            body["apiVersion"] = f"apidiscovery.k8s.io/{version}"
+            headers["Content-Type"] = (
+                f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+            )
+            return web.Response(body=orjson.dumps(body), headers=headers)
+        body = discovery.core_versions() if core else discovery.group_list(registry)
+        return web.Response(body=orjson.dumps(body), headers={**headers, "Content-Type": "application/json"})
+
+    async def _verb(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.StreamResponse:
+        method = request.method
+        if target.subresource:
+            return await self._subresource(request, kind, target)
+        if target.name:
+            verbs: dict[str, Callable[..., Awaitable[web.StreamResponse]]] = {
+                "GET": self._get, "PUT": self._update, "PATCH": self._patch, "DELETE": self._delete,
+            }  # fmt: skip
+        else:
+            verbs = {"GET": self._list, "POST": self._create, "DELETE": self._delete_all}
+        if method not in verbs or (
+            kind.namespaced and not target.namespace and (target.name or method == "POST")
+        ):
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+        return await verbs[method](request, kind, target)
+
+    async def _get(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        form = wanted(request.headers.get("Accept", ""))
+        entry = self.objects.get(kind, target.namespace, target.name)
+        if form is Form.PLAIN:
+            return web.Response(body=entry.value, content_type="application/json")
+        body = entry.load()
+        if form is Form.PARTIAL:
+            return as_json(partial(body))
+        include = request.query.get("includeObject") or "Metadata"
+        columns, rows = table(kind, [body], self.objects.clock(), include=include)
+        revision = {"resourceVersion": str(entry.revision)}
+        return as_json(listing.table_body(columns, rows, revision))
+
+    async def _list(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        parameters = dict(request.query)
+        form = wanted(request.headers.get("Accept", ""))
+        if parameters.get("watch", "").lower() in ("true", "1"):
+            return await self._watch(request, kind, target, form)
+        parameters.pop("watch", None)
+        query = listing.query_of(kind, parameters)
+        store, now = self.objects.store, self.objects.clock()
+        body = listing.answer(store, kind, target.namespace, query, form, now)
+        return web.Response(body=body, content_type="application/json")
+
+    async def _watch(
+        self, request: web.Request, kind: Kind, target: Target, form: Form
+    ) -> web.StreamResponse:
+        parameters = dict(request.query)
+        try:
+            # The server ends a watch by itself now and then, so that clients spread over servers.
+            seconds = float(parameters.get("timeoutSeconds") or random.uniform(1800, 3600))
+        except ValueError as error:
+            raise BadRequest("timeoutSeconds must be a number") from error
+        flags = {
+            k: parameters.get(k, "").lower() in ("true", "1")
+            for k in ("allowWatchBookmarks", "sendInitialEvents")
+        }
+        watch = watching.Watching(
+            kind,
+            target.namespace,
+            listing.query_of(kind, parameters),
+            form,
+            flags["allowWatchBookmarks"],
+            flags["sendInitialEvents"],
+            seconds,
+            self.objects.clock,
+        )
+        return await watching.stream(request, self.objects.store, watch)
+
+    async def _create(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        options = write_options(request)
+        body = await self.objects.create(kind, target.namespace, await read_object(request), options)
+        return as_json(body, 201, options)
+
+    async def _update(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        options = write_options(request)
+        body = await self.objects.update(
+            kind, place(kind, target), await read_object(request), options, target.subresource
+        )
+        return as_json(body, 200, options)
+
+    async def _patch(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        options = write_options(request)
+        patch = decoded(await request.read(), request.content_type)
+        body = await self.objects.patch(
+            kind, place(kind, target), patch, request.content_type, options, target.subresource
+        )
+        return as_json(body, 200, options)
+
+    async def _delete(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        given = await request.read()
+        options = options_of(decoded(given, request.content_type) if given else {}, dict(request.query))
+        body, gone = await self.objects.delete(kind, place(kind, target), options)
+        if not gone or kind.resource == "/pods":
+            return as_json(body)
+        details = {"name": target.name, "kind": kind.plural, "uid": body["metadata"]["uid"]}
+        if kind.group:
+            details["group"] = kind.group
+        success = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        }
+        return as_json(success)
+
+    async def _delete_all(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        given = await request.read()
+        options = options_of(decoded(given, request.content_type) if given else {}, dict(request.query))
+        query = listing.query_of(kind, dict(request.query))
+        entries = [
+            e
+            for e in self.objects.store.entries(kind.resource, target.namespace)
+            if query.selected is None or query.selected(e.load())
+        ]
+        for entry in entries:
+            await self.objects.delete(kind, entry.place, options)
+        revision = {"resourceVersion": str(self.objects.store.revision)}
+        now = self.objects.clock()
+        body = listing.rendered(kind, entries, revision, Form.PLAIN, ("Metadata", now))
+        return web.Response(body=body, content_type="application/json")
+
+    async def _subresource(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        if kind.subresource(target.subresource) is None:
+            raise NotFound("the server could not find the requested resource")
+        match target.subresource, request.method:
+            case "status", "GET":
+                return await self._get(request, kind, target)
+            case (("status" | "finalize"), "PUT"):
+                return await self._update(request, kind, target)
+            case "status", "PATCH":
+                return await self._patch(request, kind, target)
+            case "log", "GET":
+                pod = self.objects.get(kind, target.namespace, target.name).load()
+                return await self.streams.logs(request, pod)
+            case "binding", "POST":
+                return await self._bind(request, kind, target)
+            case "token", "POST":
+                account = self.objects.get(kind, target.namespace, target.name).load()
+                return as_json(self.access.issue(account, await read_object(request)), 201)
+        raise MethodNotAllowed("the server does not allow this method on the requested resource")
+
+    async def _bind(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        """Give a pod its node; done once."""
+        node = ((await read_object(request)).get("target") or {}).get("name")
+        if not node:
+            raise BadRequest("target.name: Required value")
+        await self.objects.bind(kind, place(kind, target), node)
+        return as_json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, 201)
+
+
+def place(kind: Kind, target: Target) -> Place:
+    return Place(kind.resource, target.namespace, target.name)
+
+
+def write_options(request: web.Request) -> WriteOptions:
+    return WriteOptions("dryRun" in request.query, request.query.get("fieldValidation") or "")
+
+
+async def read_object(request: web.Request) -> dict[str, Any]:
+    body = decoded(await request.read(), request.content_type)
+    if not isinstance(body, dict):
+        raise BadRequest("the body must be an object")
+    return body
+
+
+def decoded(content: bytes, content_type: str) -> Any:
+    try:
+        if content_type in ("application/yaml", "application/apply-patch+yaml"):
+            return yaml.load(content, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        # A missing type arrives as octet-stream; some clients leave it out.
+        if content_type.endswith("json") or content_type in ("application/octet-stream", "*/*"):
+            return orjson.loads(content)
+    except (ValueError, yaml.YAMLError) as error:
+        raise BadRequest(f"the body cannot be read: {error}") from error
+    raise UnsupportedMedia(
+        f"the body of the request was in an unknown format ({content_type}) - "
+        "accepted media types include: application/json, application/yaml"
+    )
+
+
+def as_json(body: Any, status: int = 200, options: WriteOptions | None = None) -> web.Response:
+    response = web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
+    for warning in options.warnings if options else ():
+        text = warning.replace("\\", "\\\\").replace('"', '\\"')
+        response.headers.add("Warning", f'299 - "{text}"')
+    return response
+
+
+def document(content: bytes | None) -> web.Response:
+    if content is None:
+        raise NotFound("the server could not find the requested resource")
+    response = web.Response(body=content, content_type="application/json")
+    response.enable_compression()
+    return response
+
+
+def found(body: dict[str, Any] | None) -> web.Response:
+    if body is None:
+        raise NotFound("the server could not find the requested resource")
+    return as_json(body)
+
+
+def status_response(error: ApiError) -> web.Response:
+    return web.Response(
+        body=orjson.dumps(error.as_status()), status=error.status, content_type="application/json"
+    )

@@ -1,0 +1,72 @@
+"""What a fresh embedded cluster contains; idempotent, run at every start before the first request.
+
+Definitions of our kinds are brought up to date; everything else is only made where it is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...api.crds import crd
+from ...api.kinds import EMBEDDED_ONLY, OURS
+from ...errors import AlreadyExists
+from ..store import Place
+from .kinds import CRD
+from .objects import Objects, WriteOptions
+
+NAMESPACES = (
+    "default", "kube-system", "kube-public", "kube-node-lease",
+    "kubeflow", "paddle-system", "paddlecloud", "paddleservice-system", "istio-system",
+)  # fmt: skip
+
+
+async def prepare(objects: Objects) -> None:
+    for body in initial():
+        await ensure(objects, body)
+    for kind in (*OURS, *EMBEDDED_ONLY):
+        await ensure_definition(objects, crd(kind))
+
+
+def initial() -> Iterator[dict[str, Any]]:
+    for name in NAMESPACES:
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    for name in ("hostpath", "task-center"):
+        yield {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": name},
+            "provisioner": "paddlecloud.org/local",
+            "reclaimPolicy": "Delete",
+            "volumeBindingMode": "Immediate",
+        }
+    yield {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "pipeline-runner", "namespace": "kubeflow"},
+    }
+
+
+async def ensure(objects: Objects, body: dict[str, Any]) -> None:
+    group, _, version = body["apiVersion"].rpartition("/")
+    [kind] = [k for k in objects.registry.in_version(group, version) if k.kind == body["kind"]]
+    namespace = body["metadata"].get("namespace", "")
+    if objects.store.get(Place(kind.resource, namespace, body["metadata"]["name"])):
+        return
+    try:
+        await objects.create(kind, namespace, body, WriteOptions())
+    except AlreadyExists:
+        pass
+
+
+async def ensure_definition(objects: Objects, body: dict[str, Any]) -> None:
+    """A newer PaddleCloud on an old home changes the definitions in place; the objects stay."""
+    place = Place(CRD.resource, "", body["metadata"]["name"])
+    entry = objects.store.get(place)
+    if entry is None:
+        await objects.create(CRD, "", body, WriteOptions())
+        return
+    old = entry.load()
+    if old["spec"] != {**old["spec"], **body["spec"]}:
+        new = {**old, "spec": {**old["spec"], **body["spec"]}}
+        await objects.update(CRD, place, new, WriteOptions())

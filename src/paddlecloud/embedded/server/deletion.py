@@ -1,0 +1,92 @@
+"""Deleting an object: grace for pods, finalizers for everybody, and when it may really go; pure."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from ...errors import BadRequest
+from . import refusals
+from .kinds import Kind
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class DeleteOptions:
+    grace: int | None = None
+    uid: str = ""
+    revision: str = ""
+    propagation: str = ""
+    dry_run: bool = False
+
+    def check(self, kind: Kind, body: Body) -> None:
+        """Raises `Conflict` when a precondition does not hold."""
+        metadata = body["metadata"]
+        if self.uid and self.uid != metadata["uid"]:
+            raise refusals.precondition(kind, metadata["name"], "UID", self.uid, metadata["uid"])
+        if self.revision and self.revision != metadata["resourceVersion"]:
+            raise refusals.precondition(
+                kind, metadata["name"], "ResourceVersion", self.revision, metadata["resourceVersion"]
+            )
+
+
+def options_of(body: Body, query: dict[str, str]) -> DeleteOptions:
+    """From the body, and from the query where the body is silent."""
+    preconditions = body.get("preconditions") or {}
+    grace = body.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
+    try:
+        seconds = None if grace is None else int(grace)
+    except (TypeError, ValueError) as error:
+        raise BadRequest(f"gracePeriodSeconds must be a number, not {grace!r}") from error
+    return DeleteOptions(
+        grace=seconds,
+        uid=preconditions.get("uid") or "",
+        revision=preconditions.get("resourceVersion") or "",
+        propagation=body.get("propagationPolicy") or query.get("propagationPolicy") or "",
+        dry_run=bool(body.get("dryRun")) or "dryRun" in query,
+    )
+
+
+def begin_deletion(kind: Kind, body: Body, options: DeleteOptions, now: datetime) -> Body | None:
+    """The object marked as being deleted, or None when nothing keeps it."""
+    grace = grace_of(kind, body, options)
+    new = copy.deepcopy(body)
+    metadata = new["metadata"]
+    if grace == 0 and not holds(body):
+        return None
+    until = (now + timedelta(seconds=grace)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    already = metadata.get("deletionTimestamp")
+    if already and grace >= metadata.get("deletionGracePeriodSeconds", 0):
+        return new
+    metadata["deletionTimestamp"] = until
+    metadata["deletionGracePeriodSeconds"] = grace
+    if kind.resource == "/namespaces":
+        new["status"] = {**(new.get("status") or {}), "phase": "Terminating"}
+    return new
+
+
+def grace_of(kind: Kind, body: Body, options: DeleteOptions) -> int:
+    """Only a pod that runs somewhere has time to say goodbye."""
+    if kind.resource != "/pods" or not (body.get("spec") or {}).get("nodeName"):
+        return 0
+    if (body.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return 0
+    own = (body["spec"]).get("terminationGracePeriodSeconds", 30)
+    return max(0, own if options.grace is None else options.grace)
+
+
+def holds(body: Body) -> list[str]:
+    """The finalizers that keep an object; those of a namespace's content are in its spec."""
+    inner = (body.get("spec") or {}).get("finalizers") or [] if body.get("kind") == "Namespace" else []
+    return [*(body["metadata"].get("finalizers") or ()), *inner]
+
+
+def may_go(body: Body) -> bool:
+    """An object that is being deleted goes with its last finalizer, and a pod with its grace."""
+    metadata = body["metadata"]
+    if not metadata.get("deletionTimestamp") or holds(body):
+        return False
+    return not metadata.get("deletionGracePeriodSeconds")

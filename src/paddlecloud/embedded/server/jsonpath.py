@@ -1,0 +1,49 @@
+"""The JSONPath of printer columns: fields, quoted and escaped keys, indexes, one-field filters; pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+STEP = re.compile(
+    r"""\.(?P<field>(?:\\.|[^.\[\]\\])+)
+      |\[\s*['"](?P<key>[^'"]+)['"]\s*\]
+      |\[(?P<index>-?\d+|\*)\]
+      |\[\?\(\s*@\.(?P<name>[\w.-]+)\s*==\s*["'](?P<value>[^"']*)["']\s*\)\]""",
+    re.VERBOSE,
+)
+
+
+@functools.cache
+def steps(path: str) -> tuple[re.Match[str], ...]:
+    found, position = [], 0
+    while position < len(path):
+        match = STEP.match(path, position)
+        if not match:
+            return ()
+        found.append(match)
+        position = match.end()
+    return tuple(found)
+
+
+def first(body: Any, path: str) -> Any:
+    """The first value at *path*, or None."""
+    values = [body]
+    for step in steps(path):
+        values = [v for value in values for v in advance(value, step)]
+    return values[0] if values else None
+
+
+def advance(value: Any, step: re.Match[str]) -> list[Any]:
+    key = step["key"] or (step["field"] and re.sub(r"\\(.)", r"\1", step["field"]))
+    if key:
+        return [value[key]] if isinstance(value, dict) and key in value else []
+    if not isinstance(value, list):
+        return []
+    if step["index"] == "*":
+        return value
+    if step["index"]:
+        index = int(step["index"])
+        return [value[index]] if -len(value) <= index < len(value) else []
+    return [v for v in value if isinstance(v, dict) and str(v.get(step["name"])) == step["value"]]

@@ -1,0 +1,132 @@
+"""Lists: selectors, pages that agree with each other, and the three forms of an answer."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from ...errors import BadRequest, Expired, Timeout
+from ..store import Entry, Store
+from . import selectors
+from .kinds import Kind
+from .negotiation import Form
+from .selectors import Predicate
+from .tables import partial, table
+
+COLUMNS_OF_EMPTY = b"[]"
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a list or watch asks for."""
+
+    selected: Predicate | None
+    limit: int = 0
+    after: str = ""
+    """The continue token."""
+    revision: str = ""
+    match: str = ""
+    include: str = "Metadata"
+
+
+def query_of(kind: Kind, parameters: dict[str, str]) -> Query:
+    try:
+        limit = int(parameters.get("limit") or 0)
+    except ValueError as error:
+        raise BadRequest(f"limit must be a number, not {parameters['limit']!r}") from error
+    revision = parameters.get("resourceVersion") or ""
+    if revision and not revision.isdigit():
+        raise BadRequest(f"invalid resource version: {revision!r}")
+    match = parameters.get("resourceVersionMatch") or ""
+    if match and not revision and "watch" not in parameters:
+        raise BadRequest("resourceVersionMatch is forbidden unless resourceVersion is provided")
+    return Query(
+        selectors.both(
+            selectors.labels(parameters.get("labelSelector") or ""),
+            selectors.fields(parameters.get("fieldSelector") or "", kind),
+        ),
+        max(0, limit),
+        parameters.get("continue") or "",
+        revision,
+        match,
+        parameters.get("includeObject") or "Metadata",
+    )
+
+
+def answer(store: Store, kind: Kind, namespace: str, query: Query, form: Form, now: datetime) -> bytes:
+    """The body of a list."""
+    revision, start = store.revision, ("", "")
+    if query.after:
+        revision, start = decoded(query.after)
+    elif query.revision not in ("", "0"):
+        asked = int(query.revision)
+        if asked > store.revision:
+            raise Timeout(
+                f"Too large resource version: {asked}, current: {store.revision}",
+                details={"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+                         "retryAfterSeconds": 1},
+            )  # fmt: skip
+        if query.match == "Exact":
+            revision = asked
+    entries = store.entries_as_of(kind.resource, namespace, revision)
+    if start != ("", ""):
+        entries = [e for e in entries if (e.place.namespace, e.place.name) > start]
+    if query.selected:
+        entries = [e for e in entries if query.selected(e.load())]
+    metadata: dict[str, Any] = {"resourceVersion": str(revision)}
+    if query.limit and len(entries) > query.limit:
+        last = entries[query.limit - 1].place
+        metadata["continue"] = encoded(revision, last.namespace, last.name)
+        metadata["remainingItemCount"] = len(entries) - query.limit
+        entries = entries[: query.limit]
+    return rendered(kind, entries, metadata, form, (query.include, now))
+
+
+def rendered(
+    kind: Kind, entries: list[Entry], metadata: dict[str, Any], form: Form, printing: tuple[str, datetime]
+) -> bytes:
+    include, now = printing
+    if form is Form.TABLE:
+        columns, rows = table(kind, (e.load() for e in entries), now, include=include)
+        return orjson.dumps(table_body(columns, rows, metadata))
+    if form is Form.PARTIAL:
+        items = b",".join(orjson.dumps(partial(e.load())) for e in entries)
+        head: dict[str, Any] = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
+    else:
+        # The objects are kept as the bytes that go out: a list is only joined.
+        items = b",".join(e.value for e in entries)
+        head = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version}
+    head["metadata"] = metadata
+    return orjson.dumps(head)[:-1] + b',"items":[' + items + b"]}"
+
+
+def table_body(
+    columns: list[dict[str, Any]] | None, rows: list[dict[str, Any]], metadata: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": metadata,
+        "columnDefinitions": columns,
+        "rows": rows,
+    }
+
+
+def encoded(revision: int, namespace: str, name: str) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps([revision, namespace, name])).decode().rstrip("=")
+
+
+def decoded(token: str) -> tuple[int, tuple[str, str]]:
+    try:
+        revision, namespace, name = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        return int(revision), (str(namespace), str(name))
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise BadRequest("continue key is not valid") from error
+
+
+__all__ = ["Expired", "Query", "answer", "query_of", "rendered", "table_body"]

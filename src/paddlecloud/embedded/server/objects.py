@@ -1,0 +1,312 @@
+"""The verbs: what creating, updating, patching and deleting an object mean.
+
+Every write is: take the newest state, make the new one, check it, store it as the next revision. A
+patch that loses a race starts again; an update that names a revision is refused instead. Nothing is
+stored that was not checked, and nothing is answered that was not stored.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ...errors import BadRequest, Conflict, Forbidden, MethodNotAllowed
+from ..store import Entry, Place, Store
+from . import refusals
+from .deletion import DeleteOptions, begin_deletion, may_go
+from .kinds import CRD, Kind
+from .names import check_metadata
+from .patches import patched
+from .registry import Registry
+from .rules import rules_of
+from .schema import Violation, default, prune, violations
+
+Body = dict[str, Any]
+SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # no vowels: no words
+# Set by the server alone; what a client sends for these is put back.
+SERVER_SIDE = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")
+MUST_NAME_REVISION = Violation(
+    "metadata.resourceVersion", "FieldValueInvalid", "Invalid value: 0x0: must be specified for an update"
+)
+
+
+@dataclass
+class WriteOptions:
+    dry_run: bool = False
+    field_validation: str = ""
+    """Strict, Warn or Ignore."""
+    warnings: list[str] = field(default_factory=list)
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+class Objects:
+    def __init__(
+        self, store: Store, allocate: Callable[[Body], None], clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self._allocate = allocate
+        self.registry = Registry()
+        self.learn_kinds()
+
+    def learn_kinds(self) -> None:
+        self.registry = Registry(e.load() for e in self.store.entries(CRD.resource))
+
+    def stamp(self) -> str:
+        return self.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def get(self, kind: Kind, namespace: str, name: str) -> Entry:
+        entry = self.store.get(Place(kind.resource, namespace, name))
+        if entry is None:
+            raise refusals.not_found(kind, name)
+        return entry
+
+    async def create(self, kind: Kind, namespace: str, body: Body, options: WriteOptions) -> Body:
+        metadata = body.setdefault("metadata", {})
+        if not isinstance(metadata, dict):
+            raise BadRequest("metadata must be an object")
+        self._check_place(kind, namespace, body)
+        if metadata.get("resourceVersion"):
+            raise BadRequest("resourceVersion should not be set on objects to be created")
+        for server_side in (*SERVER_SIDE, "resourceVersion", "managedFields", "selfLink"):
+            metadata.pop(server_side, None)
+        if not metadata.get("name") and metadata.get("generateName"):
+            metadata["name"] = metadata["generateName"] + "".join(secrets.choice(SUFFIX) for _ in range(5))
+        self._check_namespace(kind, namespace)
+        metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.stamp(), "generation": 1}
+        if kind.namespaced:
+            metadata["namespace"] = namespace
+        if kind.has_status:
+            body.pop("status", None)
+        body = self._made_ready(kind, body, None, options)
+        name = body["metadata"]["name"]
+        place = Place(kind.resource, namespace if kind.namespaced else "", name)
+        if self.store.get(place):
+            raise refusals.already_exists(kind, name)
+        if kind.resource == "/services":
+            self._allocate(body)
+        if options.dry_run:
+            return body
+        try:
+            await self.store.put(place, body, 0)
+        except Conflict as error:
+            raise refusals.already_exists(kind, name) from error
+        self._after_write(kind)
+        return body
+
+    async def update(
+        self, kind: Kind, place: Place, body: Body, options: WriteOptions, subresource: str = ""
+    ) -> Body:
+        self._check_place(kind, place.namespace, body)
+        wanted = (body.get("metadata") or {}).get("resourceVersion") or ""
+        if not wanted and kind.custom:
+            raise refusals.invalid(kind, place.name, [MUST_NAME_REVISION])
+        return await self._change(kind, place, lambda _: body, options, subresource)
+
+    async def patch(
+        self,
+        kind: Kind,
+        place: Place,
+        patch: Any,
+        content_type: str,
+        options: WriteOptions,
+        subresource: str = "",
+    ) -> Body:
+        return await self._change(
+            kind, place, lambda old: patched(old, patch, content_type), options, subresource
+        )
+
+    async def _change(
+        self,
+        kind: Kind,
+        place: Place,
+        make: Callable[[Body], Body],
+        options: WriteOptions,
+        subresource: str,
+    ) -> Body:
+        while True:
+            entry = self.get(kind, place.namespace, place.name)
+            old = entry.load()
+            made = make(copy.deepcopy(old))
+            self._check_identity(kind, old, made)
+            new = self._made_ready(kind, merged(kind, old, made, subresource), old, options)
+            if new == old:
+                return old  # nothing changes: no revision, no event
+            if outside(new) != outside(old) and not subresource:
+                new["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
+            if options.dry_run:
+                return new
+            try:
+                if may_go(new):
+                    await self.store.delete(place, new, entry.revision)
+                else:
+                    await self.store.put(place, new, entry.revision)
+            except Conflict:
+                # Whoever named no revision gets the newest one, as often as it takes.
+                await self.store.settled(place)
+                continue
+            self._after_write(kind)
+            return new
+
+    async def delete(self, kind: Kind, place: Place, options: DeleteOptions) -> tuple[Body, bool]:
+        """The object as it is now and whether it is gone; it stays while finalizers or grace hold it."""
+        if kind == CRD:
+            await self._delete_instances(place.name, options)
+        while True:
+            entry = self.get(kind, place.namespace, place.name)
+            body = entry.load()
+            options.check(kind, body)
+            new = begin_deletion(kind, body, options, self.clock())
+            gone = new is None or may_go(new)
+            try:
+                if options.dry_run:
+                    pass
+                elif gone:
+                    await self.store.delete(place, new or body, entry.revision)
+                elif new != body:
+                    await self.store.put(place, new or body, entry.revision)
+            except Conflict:
+                await self.store.settled(place)
+                continue
+            self._after_write(kind)
+            return new or body, gone
+
+    async def bind(self, kind: Kind, place: Place, node: str) -> None:
+        """Give a pod its node; raises `Conflict` when it has one already."""
+        while True:
+            entry = self.get(kind, place.namespace, place.name)
+            pod = entry.load()
+            if pod["spec"].get("nodeName"):
+                raise Conflict(
+                    f'Operation cannot be fulfilled on pods/binding "{place.name}": '
+                    f'pod {place.name} is already assigned to node "{pod["spec"]["nodeName"]}"'
+                )
+            pod["spec"]["nodeName"] = node
+            conditions = [c for c in pod["status"].get("conditions") or () if c["type"] != "PodScheduled"]
+            scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": self.stamp()}
+            pod["status"]["conditions"] = [*conditions, scheduled]
+            try:
+                await self.store.put(place, pod, entry.revision)
+                return
+            except Conflict:
+                await self.store.settled(place)
+
+    async def _delete_instances(self, definition: str, options: DeleteOptions) -> None:
+        """The objects of a custom kind go with its definition."""
+        plural, _, group = definition.partition(".")
+        for kind in [k for k in self.registry.kinds if (k.group, k.plural) == (group, plural) and k.custom]:
+            for entry in self.store.entries(kind.resource):
+                await self.delete(kind, entry.place, DeleteOptions(dry_run=options.dry_run))
+
+    def _made_ready(self, kind: Kind, body: Body, old: Body | None, options: WriteOptions) -> Body:
+        """The body as it is stored: pruned, defaulted, checked."""
+        body["apiVersion"], body["kind"] = kind.api_version, kind.kind
+        if kind.schema is not None:
+            body, unknown = prune(body, kind.schema)
+            report_unknown(unknown, options)
+            body = default(body, kind.schema)
+        elif old is None:
+            rules_of(kind.resource).default(body)
+        name = body["metadata"].get("name") or ""
+        found = list(check_metadata(kind, body["metadata"]))
+        if kind.schema is not None:
+            found += violations(body, kind.schema)
+        else:
+            found += rules_of(kind.resource).check(body, old)
+        if found:
+            raise refusals.invalid(kind, name, found)
+        return body
+
+    def _check_place(self, kind: Kind, namespace: str, body: Body) -> None:
+        for given, own in ((body.get("apiVersion"), kind.api_version), (body.get("kind"), kind.kind)):
+            if given and given != own:
+                raise BadRequest(
+                    f"{given} in the body does not match the requested resource "
+                    f"({kind.api_version}, Kind={kind.kind})"
+                )
+        given = (body.get("metadata") or {}).get("namespace")
+        if kind.namespaced and given and given != namespace:
+            raise BadRequest(
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )
+        if kind.namespaced and not namespace:
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+
+    def _check_namespace(self, kind: Kind, namespace: str) -> None:
+        if not kind.namespaced:
+            return
+        entry = self.store.get(Place("/namespaces", "", namespace))
+        if entry is None:
+            [namespaces] = [k for k in self.registry.kinds if k.resource == "/namespaces"]
+            raise refusals.not_found(namespaces, namespace)
+        if entry.load()["metadata"].get("deletionTimestamp") and kind.resource != "/events":
+            raise Forbidden(
+                f"unable to create new content in namespace {namespace} because it is being terminated",
+                details={"causes": [{"reason": "NamespaceTerminating", "field": "metadata.namespace",
+                                     "message": f"namespace {namespace} is being terminated"}]},
+            )  # fmt: skip
+
+    def _check_identity(self, kind: Kind, old: Body, made: Body) -> None:
+        metadata = made.get("metadata")
+        if not isinstance(metadata, dict):
+            raise BadRequest("metadata must be an object")
+        name = old["metadata"]["name"]
+        if metadata.get("name") != name:
+            raise BadRequest(
+                f"the name of the object ({metadata.get('name')}) does not match the name on the URL ({name})"
+            )
+        if metadata.get("uid") not in (None, "", old["metadata"]["uid"]):
+            raise refusals.precondition(kind, name, "UID", metadata["uid"], old["metadata"]["uid"])
+        if metadata.get("resourceVersion") not in (None, "", old["metadata"]["resourceVersion"]):
+            raise refusals.modified(kind, name)
+
+    def _after_write(self, kind: Kind) -> None:
+        if kind == CRD:
+            self.learn_kinds()
+
+
+def merged(kind: Kind, old: Body, made: Body, subresource: str) -> Body:
+    """What a write through this path may change: the status alone, or all but the status."""
+    made = {k: v for k, v in made.items() if k not in ("apiVersion", "kind")}
+    if subresource == "status":
+        new = copy.deepcopy(old)
+        new.pop("status", None)
+        if "status" in made:
+            new["status"] = made["status"]
+        return new
+    new = dict(made)
+    metadata = dict(made["metadata"])
+    for name in (*SERVER_SIDE, "namespace", "resourceVersion"):
+        metadata.pop(name, None)
+        if name in old["metadata"]:
+            metadata[name] = old["metadata"][name]
+    metadata.pop("managedFields", None)
+    new["metadata"] = {k: v for k, v in metadata.items() if v is not None}
+    if kind.has_status:
+        new.pop("status", None)
+        if "status" in old:
+            new["status"] = old["status"]
+    return new
+
+
+def outside(body: Body) -> Body:
+    """What counts for the generation: everything but metadata and status."""
+    return {k: v for k, v in body.items() if k not in ("metadata", "status", "apiVersion", "kind")}
+
+
+def report_unknown(unknown: list[str], options: WriteOptions) -> None:
+    if not unknown:
+        return
+    problems = [f'unknown field "{path}"' for path in unknown]
+    if options.field_validation == "Strict":
+        raise BadRequest(f"strict decoding error: {', '.join(problems)}")
+    if options.field_validation == "Warn":
+        options.warnings.extend(problems)

@@ -1,0 +1,109 @@
+"""JSON patch (RFC 6902) and JSON merge patch (RFC 7386); pure: the original is never changed."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ...errors import BadRequest, Invalid, UnsupportedMedia
+
+MERGE = "application/merge-patch+json"
+JSON = "application/json-patch+json"
+ACCEPTED = (JSON, MERGE)
+
+
+def patched(body: dict[str, Any], patch: Any, content_type: str) -> dict[str, Any]:
+    if content_type == MERGE:
+        if not isinstance(patch, dict):
+            raise BadRequest("a merge patch must be an object")
+        merged: dict[str, Any] = merge(body, patch)
+        return merged
+    if content_type == JSON:
+        return json_patch(body, patch)
+    accepted = ", ".join(ACCEPTED)
+    raise UnsupportedMedia(
+        f"the body of the request was in an unknown format - accepted media types include: {accepted}"
+    )
+
+
+def merge(body: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(body) if isinstance(body, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge(result.get(key), value)
+    return result
+
+
+def json_patch(body: dict[str, Any], operations: Any) -> dict[str, Any]:
+    """Apply all operations or none; a failed `test` or a missing path is `Invalid`."""
+    if not isinstance(operations, list):
+        raise BadRequest("a JSON patch must be a list of operations")
+    holder = {"root": copy.deepcopy(body)}
+    for operation in operations:
+        if not isinstance(operation, dict) or "op" not in operation or "path" not in operation:
+            raise BadRequest("every operation of a JSON patch needs `op` and `path`")
+        try:
+            apply(holder, operation)
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            raise Invalid(
+                "the server rejected our request due to an error in our request: "
+                f"cannot {operation['op']} {operation['path']!r} ({error})"
+            ) from error
+    result: dict[str, Any] = holder["root"]
+    return result
+
+
+def apply(holder: dict[str, Any], operation: dict[str, Any]) -> None:
+    op, path = operation["op"], pointer(operation["path"])
+    if op == "add":
+        add(holder, path, operation["value"])
+    elif op == "remove":
+        remove(holder, path)
+    elif op == "replace":
+        look_up(holder, path)
+        replace(holder, path, operation["value"])
+    elif op == "test":
+        if look_up(holder, path) != operation["value"]:
+            raise ValueError("the value is another one")
+    elif op == "copy":
+        add(holder, path, copy.deepcopy(look_up(holder, pointer(operation["from"]))))
+    elif op == "move":
+        value = look_up(holder, pointer(operation["from"]))
+        remove(holder, pointer(operation["from"]))
+        add(holder, path, value)
+    else:
+        raise ValueError(f"unknown operation {op!r}")
+
+
+def pointer(text: str) -> list[str]:
+    if text and not text.startswith("/"):
+        raise ValueError(f"{text!r} is no JSON pointer")
+    return ["root", *(p.replace("~1", "/").replace("~0", "~") for p in text.split("/")[1:])]
+
+
+def look_up(body: Any, path: list[str]) -> Any:
+    for part in path:
+        body = body[int(part)] if isinstance(body, list) else body[part]
+    return body
+
+
+def add(body: Any, path: list[str], value: Any) -> None:
+    parent, last = look_up(body, path[:-1]), path[-1]
+    if isinstance(parent, list):
+        parent.insert(len(parent) if last == "-" else int(last), value)
+    else:
+        parent[last] = value
+
+
+def remove(body: Any, path: list[str]) -> None:
+    parent, last = look_up(body, path[:-1]), path[-1]
+    del parent[int(last) if isinstance(parent, list) else last]
+
+
+def replace(body: Any, path: list[str], value: Any) -> None:
+    parent, last = look_up(body, path[:-1]), path[-1]
+    parent[int(last) if isinstance(parent, list) else last] = value

@@ -1,0 +1,54 @@
+"""The errors of the API in the words clients parse; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...errors import AlreadyExists, Conflict, Invalid, NotFound
+from .kinds import Kind
+from .schema import Violation
+
+
+def not_found(kind: Kind, name: str) -> NotFound:
+    return NotFound(
+        f'{kind.full_name} "{name}" not found',
+        details={"name": name, "group": kind.group, "kind": kind.plural}
+        if kind.group
+        else {"name": name, "kind": kind.plural},
+    )
+
+
+def already_exists(kind: Kind, name: str) -> AlreadyExists:
+    return AlreadyExists(f'{kind.full_name} "{name}" already exists', details=not_found(kind, name).details)
+
+
+def modified(kind: Kind, name: str) -> Conflict:
+    return Conflict(
+        f'Operation cannot be fulfilled on {kind.full_name} "{name}": the object has been modified; '
+        "please apply your changes to the latest version and try again",
+        details=not_found(kind, name).details,
+    )
+
+
+def precondition(kind: Kind, name: str, what: str, wanted: str, found: str) -> Conflict:
+    return Conflict(
+        f'Operation cannot be fulfilled on {kind.full_name} "{name}": Precondition failed: '
+        f"{what} in precondition: {wanted}, {what} in object meta: {found}",
+        details=not_found(kind, name).details,
+    )
+
+
+def invalid(kind: Kind, name: str, violations: Iterable[Violation]) -> Invalid:
+    found = list(violations)
+    texts = [f"{v.field}: {v.message}" for v in found]
+    what = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    named = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
+    return Invalid(
+        f'{named} "{name}" is invalid: {what}',
+        details={
+            "name": name,
+            "group": kind.group,
+            "kind": kind.kind,
+            "causes": [{"reason": v.reason, "message": v.message, "field": v.field} for v in found],
+        },
+    )

@@ -1,0 +1,72 @@
+"""Which kinds are served now: the built-in ones and what the CustomResourceDefinitions define.
+
+The registry is derived from the stored definitions alone: dropped and rebuilt, it is the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from .kinds import BUILT_IN, STATUS, SUBRESOURCES, Kind
+from .paths import Target
+
+
+class Registry:
+    def __init__(self, definitions: Iterable[dict[str, Any]] = ()) -> None:
+        self.kinds = (*BUILT_IN, *(k for d in definitions for k in kinds_of(d)))
+        self._by_path = {(k.group, k.version, k.plural): k for k in self.kinds}
+        self.etag = hashlib.sha256(repr(self.kinds).encode()).hexdigest()[:32]
+
+    def find(self, target: Target) -> Kind | None:
+        return self._by_path.get((target.group, target.version, target.plural))
+
+    def groups(self) -> dict[str, list[str]]:
+        """The versions of every group but the core one, preferred first."""
+        found: dict[str, set[str]] = {}
+        for kind in self.kinds:
+            if kind.group:
+                found.setdefault(kind.group, set()).add(kind.version)
+        return {group: sorted(found[group], key=priority, reverse=True) for group in sorted(found)}
+
+    def in_version(self, group: str, version: str) -> list[Kind]:
+        return [k for k in self.kinds if (k.group, k.version) == (group, version)]
+
+
+def kinds_of(definition: dict[str, Any]) -> list[Kind]:
+    """The kinds a CustomResourceDefinition defines, one a served version."""
+    spec = definition["spec"]
+    names = spec["names"]
+    found = []
+    for version in spec["versions"]:
+        if not version.get("served"):
+            continue
+        subresources = version.get("subresources") or {}
+        found.append(
+            Kind(
+                spec["group"],
+                version["name"],
+                names["kind"],
+                names["plural"],
+                spec["scope"] == "Namespaced",
+                tuple(names.get("shortNames") or ()),
+                tuple(names.get("categories") or ()),
+                tuple(s for s in (STATUS, SUBRESOURCES["scale"]) if s.name in subresources),
+                names.get("singular") or names["kind"].lower(),
+                custom=True,
+                schema=(version.get("schema") or {}).get("openAPIV3Schema"),
+                columns=tuple(version.get("additionalPrinterColumns") or ()),
+            )
+        )
+    return found
+
+
+def priority(version: str) -> tuple[int, int, int, str]:
+    """Kubernetes' order of versions: v2 before v1 before v1beta1 before v1alpha1."""
+    match = re.fullmatch(r"v(\d+)(?:(alpha|beta)(\d+))?", version)
+    if not match:
+        return (-1, 0, 0, version)
+    stage = {None: 2, "beta": 1, "alpha": 0}[match[2]]
+    return (stage, int(match[1]), int(match[3] or 0), version)

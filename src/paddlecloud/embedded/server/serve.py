@@ -1,0 +1,78 @@
+"""Runs the API of one home: opens the store, prepares it, listens on loopback with TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator
+
+from aiohttp import web
+
+from ... import log
+from ...errors import Failed
+from ...settings import Home
+from ..identity import Identity
+from ..store import Store
+from . import bootstrap
+from .access import Access
+from .addresses import ServiceAddresses
+from .app import Api
+from .objects import Objects
+from .streams import NodeStreams
+
+COMPACT_EVERY = 300.0
+LOG = log.logger("api")
+
+
+@contextlib.asynccontextmanager
+async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
+    """The API is up inside this block; the keys must have been made (`identity.establish`)."""
+    store = Store(home.store)
+    streams = NodeStreams(home.run / "node.sock")
+    objects = Objects(store, ServiceAddresses(store, identity.block).allocate)
+    await bootstrap.prepare(objects)
+    runner = web.AppRunner(
+        Api(objects, Access(home.pki, store), streams).application(),
+        access_log=None,
+        # A watcher must not hold up the end of the process.
+        shutdown_timeout=1.0,
+    )
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", identity.api_port, ssl_context=tls(home), reuse_address=True)
+    try:
+        await site.start()
+    except OSError as error:
+        raise Failed(
+            f"port {identity.api_port} is in use by another program",
+            next_step="choose another with `pdc up --port N`",
+        ) from error
+    LOG.info("serving %s at revision %d", identity.server, store.revision)
+    housekeeping = asyncio.create_task(compact_forever(store))
+    try:
+        yield objects
+    finally:
+        housekeeping.cancel()
+        # Closing the store first ends the watches, which would otherwise outlast the listener.
+        await store.close()
+        await runner.cleanup()
+        await streams.close()
+
+
+async def run(home: Home, identity: Identity) -> None:
+    """Serve until cancelled."""
+    async with serving(home, identity):
+        await asyncio.Event().wait()
+
+
+async def compact_forever(store: Store) -> None:
+    while True:
+        await asyncio.sleep(COMPACT_EVERY)
+        store.compact_if_due()
+
+
+def tls(home: Home) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(home.pki / "server.crt", home.pki / "server.key")
+    return context

@@ -1,0 +1,132 @@
+"""One append-only SQLite table, a row a revision.
+
+Two writers cannot both follow the same revision of a place: the unique index on (place, previous)
+refuses the second, so optimistic concurrency is the database's promise and not a matter of locks.
+A commit is on disk, power loss included (`synchronous=FULL` on a write-ahead log).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import Failed
+from .entries import Change, Entry, Place
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS revisions (
+    revision  INTEGER PRIMARY KEY,
+    resource  TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    previous  INTEGER NOT NULL,
+    deleted   INTEGER NOT NULL,
+    value     BLOB NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS follows ON revisions (resource, namespace, name, previous);
+CREATE INDEX IF NOT EXISTS newest ON revisions (resource, namespace, name, revision);
+CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
+"""
+COLUMNS = "r.revision, r.resource, r.namespace, r.name, r.deleted, r.value"
+
+
+class Row(NamedTuple):
+    revision: int
+    place: Place
+    previous: int
+    deleted: bool
+    value: bytes
+
+
+class Revisions:
+    """The table; every method is one statement or one transaction, and blocks."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            # The loop reads while the writer's thread commits; SQLite itself is serialised.
+            self.database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self.database.execute("PRAGMA journal_mode=WAL")
+            self.database.execute("PRAGMA synchronous=FULL")
+            self.database.execute("PRAGMA busy_timeout=5000")
+            self.database.executescript(SCHEMA)
+            path.chmod(0o600)
+        except sqlite3.DatabaseError as error:
+            raise Failed(
+                f"the store {path} cannot be opened: {error}",
+                next_step="move it away to start empty, or put a copy that works in its place",
+            ) from error
+
+    def close(self) -> None:
+        self.database.close()
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """All of them or none, on disk when this returns."""
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            self.database.executemany(
+                "INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)",
+                ((r.revision, *r.place, r.previous, r.deleted, r.value) for r in rows),
+            )
+            self.database.execute("COMMIT")
+        except sqlite3.Error:
+            if self.database.in_transaction:
+                self.database.execute("ROLLBACK")
+            raise
+
+    def newest(self) -> Iterator[tuple[Entry, bool]]:
+        """The last revision of every place, and whether it is a deletion."""
+        return self._as_of(None, "")
+
+    def as_of(self, revision: int, resource: str) -> list[Entry]:
+        """The objects of a resource as they were at a revision, in the order of their places."""
+        return [entry for entry, deleted in self._as_of(revision, resource) if not deleted]
+
+    def _as_of(self, revision: int | None, resource: str) -> Iterator[tuple[Entry, bool]]:
+        # `max` picks the row that the other columns come from: SQLite's documented bare-column rule.
+        statement = f"""SELECT {COLUMNS}, max(r.revision) FROM revisions r
+            WHERE (?1 IS NULL OR r.revision <= ?1) AND (?2 = '' OR r.resource = ?2)
+            GROUP BY r.resource, r.namespace, r.name ORDER BY r.namespace, r.name"""
+        for number, kind, namespace, name, deleted, value, _ in self.database.execute(
+            statement, (revision, resource)
+        ):
+            yield Entry(Place(kind, namespace, name), number, value), bool(deleted)
+
+    def since(self, revision: int) -> Iterator[Change]:
+        """Every change after a revision, with what was there before it."""
+        statement = f"""SELECT {COLUMNS}, b.value, b.deleted FROM revisions r
+            LEFT JOIN revisions b ON b.revision = r.previous
+            WHERE r.revision > ? ORDER BY r.revision"""
+        for number, kind, namespace, name, deleted, value, before, was_deleted in self.database.execute(
+            statement, (revision,)
+        ):
+            old = None if was_deleted or before is None else before
+            yield Change(Entry(Place(kind, namespace, name), number, value), old, bool(deleted))
+
+    def last(self) -> int:
+        [[number]] = self.database.execute("SELECT coalesce(max(revision), 0) FROM revisions")
+        return max(int(number), self.compacted())
+
+    def count(self) -> int:
+        [[number]] = self.database.execute("SELECT count(*) FROM revisions")
+        return int(number)
+
+    def compacted(self) -> int:
+        """Changes up to this revision can no longer be watched from."""
+        rows = self.database.execute("SELECT value FROM marks WHERE name = 'compacted'").fetchall()
+        return int(rows[0][0]) if rows else 0
+
+    def compact(self, revision: int) -> None:
+        """Forget what was overwritten or deleted by *revision*; what is there now stays."""
+        self.database.execute("BEGIN IMMEDIATE")
+        self.database.execute("INSERT OR REPLACE INTO marks VALUES ('compacted', ?)", (revision,))
+        self.database.execute(
+            """DELETE FROM revisions WHERE revision <= ?1 AND (deleted OR EXISTS (
+                SELECT 1 FROM revisions n WHERE n.resource = revisions.resource
+                AND n.namespace = revisions.namespace AND n.name = revisions.name
+                AND n.revision > revisions.revision AND n.revision <= ?1))""",
+            (revision,),
+        )
+        self.database.execute("COMMIT")

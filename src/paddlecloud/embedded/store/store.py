@@ -1,0 +1,277 @@
+"""The store as the server sees it: current objects in memory, revisions on disk, watches without gaps.
+
+A write is checked against the newest revision of its place, gets the next revision, and waits in a
+queue; a thread commits what has gathered as one transaction. Only then is it visible, acknowledged and
+told to the watchers, in the order of revisions. Everything but that thread runs on one event loop, so
+"listen, then read the past" is one step and nothing falls between the two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ...errors import Conflict, Expired, TooManyRequests, Unavailable
+from .entries import Change, Entry, Place
+from .revisions import Revisions, Row
+
+RECENT = 4096  # changes kept in memory for watches that start a little in the past
+BACKLOG = 8192  # changes a watcher may be behind before it is cut off
+KEPT = 20_000  # revisions that can be watched from; older ones are compacted
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    row: Row
+    change: Change
+    done: asyncio.Future[Entry]
+    epoch: int
+
+
+class Store:
+    def __init__(self, path: Path) -> None:
+        self.revisions = Revisions(path)
+        self.objects: dict[str, dict[tuple[str, str], Entry]] = {}
+        self.revision = self.revisions.last()
+        self.compacted = self.revisions.compacted()
+        self._next = self.revision
+        self._deletions: dict[Place, int] = {}  # what a new object at a deleted place must follow
+        self._under_way: dict[Place, asyncio.Future[Entry]] = {}
+        self._recent: deque[Change] = deque(maxlen=RECENT)
+        self._watches: set[Watch] = set()
+        self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
+        self._epoch = 0
+        for entry, deleted in self.revisions.newest():
+            if deleted:
+                self._deletions[entry.place] = entry.revision
+            else:
+                self._table(entry.place)[entry.place.namespace, entry.place.name] = entry
+        self._loop = asyncio.get_running_loop()
+        self._writer = threading.Thread(target=self._commit_forever, name="store-writer", daemon=True)
+        self._writer.start()
+
+    async def close(self) -> None:
+        self._queue.put(None)
+        await asyncio.to_thread(self._writer.join)
+        for watch in list(self._watches):
+            watch.close()
+        self.revisions.close()
+
+    # reading
+
+    def get(self, place: Place) -> Entry | None:
+        return self.objects.get(place.resource, {}).get((place.namespace, place.name))
+
+    def entries(self, resource: str, namespace: str = "") -> list[Entry]:
+        """The objects as they are now, in the order of their places."""
+        table = self.objects.get(resource, {})
+        if namespace:
+            return [table[key] for key in sorted(k for k in table if k[0] == namespace)]
+        return [table[key] for key in sorted(table)]
+
+    def entries_as_of(self, resource: str, namespace: str, revision: int) -> list[Entry]:
+        """The objects as they were; raises `Expired` when that is no longer known."""
+        if revision == self.revision:
+            return self.entries(resource, namespace)
+        if revision < self.compacted:
+            raise Expired("The provided continue parameter is too old to display a consistent list result.")
+        entries = self.revisions.as_of(revision, resource)
+        return [e for e in entries if not namespace or e.place.namespace == namespace]
+
+    def watch(self, resource: str, after: int) -> Watch:
+        """Every change of a resource later than *after*, without gaps, until closed.
+
+        Raises `Expired` when *after* has been compacted away; the caller lists again.
+        """
+        if after < self.compacted:
+            raise Expired(f"too old resource version: {after} ({self.compacted})")
+        watch = Watch(self, resource)
+        self._watches.add(watch)
+        for change in self._past(after):
+            watch.tell(change)
+        return watch
+
+    def _past(self, after: int) -> Any:
+        if after >= self.revision:
+            return ()
+        if self._recent and self._recent[0].revision <= after + 1:
+            return [c for c in self._recent if c.revision > after]
+        return [c for c in self.revisions.since(after) if c.revision <= self.revision]
+
+    # writing
+
+    async def put(self, place: Place, body: dict[str, Any], previous: int) -> Entry:
+        """Store *body* as the revision that follows *previous* (0: there must be none).
+
+        Raises `Conflict` when something else follows it already.
+        """
+        return await self._write(place, body, previous, deleted=False)
+
+    async def delete(self, place: Place, body: dict[str, Any], previous: int) -> Entry:
+        """Delete what is there at *previous*; *body* is its last state, as watchers will see it."""
+        return await self._write(place, body, previous, deleted=True)
+
+    async def _write(self, place: Place, body: dict[str, Any], previous: int, *, deleted: bool) -> Entry:
+        if place in self._under_way:
+            # Whoever comes second has read a state that is about to be old.
+            raise Conflict(f"{place.name} is being written")
+        current = self.get(place)
+        if previous != (current.revision if current else 0):
+            raise Conflict(
+                f"{place.name} is at revision {current.revision if current else 0}, not {previous}"
+            )
+        follows = current.revision if current else self._deletions.get(place, 0)
+        self._next += 1
+        number = self._next
+        body.setdefault("metadata", {})["resourceVersion"] = str(number)
+        value = orjson.dumps(body)
+        entry = Entry(place, number, value)
+        done: asyncio.Future[Entry] = self._loop.create_future()
+        self._under_way[place] = done
+        change = Change(entry, current.value if current else None, deleted)
+        self._queue.put(Write(Row(number, place, follows, deleted, value), change, done, self._epoch))
+        return await done
+
+    async def settled(self, place: Place) -> None:
+        """Returns when no write of *place* is on its way to disk."""
+        while under_way := self._under_way.get(place):
+            await asyncio.wait([under_way])
+
+    def _commit_forever(self) -> None:
+        refused = -1
+        while (first := self._queue.get()) is not None:
+            batch = [first]
+            stop = False
+            while len(batch) < 512:
+                try:
+                    more = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if more is None:
+                    stop = True
+                    break
+                batch.append(more)
+            try:
+                if first.epoch == refused:
+                    raise RuntimeError("an earlier write failed")
+                self.revisions.append(w.row for w in batch)
+            except Exception as error:
+                # Later writes may build on the one that failed: the whole epoch is refused.
+                refused = first.epoch
+                self._call(self._failed, batch, error)
+            else:
+                self._call(self._committed, batch)
+            if stop:
+                return
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    def _committed(self, batch: list[Write]) -> None:
+        for write in batch:
+            entry = write.change.entry
+            place = entry.place
+            self.revision = entry.revision
+            key = (place.namespace, place.name)
+            self._under_way.pop(place, None)
+            if write.change.deleted:
+                self._table(place).pop(key, None)
+                self._deletions[place] = entry.revision
+            else:
+                self._table(place)[key] = entry
+                self._deletions.pop(place, None)
+            self._recent.append(write.change)
+            for watch in list(self._watches):
+                watch.tell(write.change)
+            if not write.done.done():
+                write.done.set_result(entry)
+
+    def _failed(self, batch: list[Write], error: Exception) -> None:
+        if batch[0].epoch == self._epoch:
+            self._epoch += 1
+            self._next = self.revision
+        for write in batch:
+            self._under_way.pop(write.change.entry.place, None)
+            if not write.done.done():
+                write.done.set_exception(
+                    Unavailable(f"the store could not write: {error}", next_step="is the disk full?")
+                )
+
+    def compact_if_due(self, kept: int = KEPT) -> bool:
+        """Forget old revisions once there are twice as many as need be kept."""
+        target = self.revision - kept
+        if target - self.compacted < kept:
+            return False
+        self.revisions.compact(target)
+        self.compacted = target
+        self._deletions = {p: r for p, r in self._deletions.items() if r > target}
+        return True
+
+    def _table(self, place: Place) -> dict[tuple[str, str], Entry]:
+        return self.objects.setdefault(place.resource, {})
+
+    def forget(self, watch: Watch) -> None:
+        self._watches.discard(watch)
+
+
+@dataclass(eq=False)
+class Watch:
+    """The changes of one resource, as an async iterator; a reader that falls too far behind is cut off."""
+
+    store: Store
+    resource: str
+    _changes: deque[Change] = field(default_factory=deque)
+    _arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    _closed: bool = False
+    _behind: bool = False
+
+    def tell(self, change: Change) -> None:
+        if change.entry.place.resource != self.resource:
+            return
+        if len(self._changes) >= BACKLOG:
+            self._behind = True
+            self.close()
+            return
+        self._changes.append(change)
+        self._arrived.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._arrived.set()
+        self.store.forget(self)
+
+    async def next(self, timeout: float) -> Change | None:
+        """The next change, or None when *timeout* seconds pass without one.
+
+        Raises `TooManyRequests` when this reader fell behind, `StopAsyncIteration` once closed.
+        """
+        while not self._changes:
+            if self._behind:
+                raise TooManyRequests("the watch fell too far behind")
+            if self._closed:
+                raise StopAsyncIteration
+            self._arrived.clear()
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._arrived.wait()
+            except TimeoutError:
+                return None
+        return self._changes.popleft()
+
+    async def __aiter__(self) -> AsyncIterator[Change]:
+        while True:
+            try:
+                change = await self.next(3600)
+            except StopAsyncIteration:
+                return
+            if change is not None:
+                yield change
