@@ -137,4 +137,3 @@ def graph_of(text: str) -> Graph:
     """The graph kept as JSON in a package."""
     body: Any = json.loads(text)
     return Graph.model_validate(body)
-

@@ -1,0 +1,1 @@
+"""The SDK: a synchronous client for any cluster, with our kinds as typed values."""

@@ -1,0 +1,1 @@
+"""What kube-controller-manager, kube-scheduler and Knative do on a cluster, small enough for one machine."""

@@ -1,0 +1,42 @@
+# Everything starts here and needs no more than make and Python 3.11 or 3.12.
+# The environment lives in .venv; every target that needs it brings it up to date first.
+
+PYTEST = .venv/bin/pytest
+
+.PHONY: help install develop run test test-kubernetes check generate lock clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
+	@echo "PYTHON=/path/to/python3.11 chooses the interpreter."
+
+install: ## make .venv with pdc in it
+	@tools/environment.sh core
+
+develop: ## the same, with what the tests and checks need
+	@tools/environment.sh dev
+
+run: install ## run the whole walk, from data to a served model; KEEP=1 leaves the cluster up
+	@.venv/bin/pdc demo $(if $(KEEP),--keep)
+
+test: develop ## run the tests
+	@$(PYTEST) --numprocesses=auto --maxprocesses=4 --dist=loadfile
+
+test-kubernetes: develop ## run the contracts against a real Kubernetes 1.33 (needs Go; builds it once)
+	@tools/test-kubernetes.sh
+
+check: develop ## lint, types, import layers, generated files
+	.venv/bin/ruff check .
+	.venv/bin/mypy src tests tools
+	.venv/bin/lint-imports
+	.venv/bin/python tools/generate_crds.py --check
+
+generate: develop ## write deploy/crds from src/paddlecloud/api
+	@.venv/bin/python tools/generate_crds.py
+
+lock: develop ## write all lock files anew, with the newest fitting versions
+	@tools/lock.sh
+
+clean: ## remove the environment and all caches in the tree
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,106 @@
+"""Starting, finding and ending an embedded cluster from outside of it: what `pdc up --detach` and `down` do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..api.core import Node
+from ..cluster.kubeconfig import from_kubeconfig
+from ..embedded.identity import Identity, alive, known
+from ..errors import Failed, PaddleCloudError, TimedOut
+from ..sdk.client import Client
+from ..settings import Home
+
+STARTS_WITHIN = 60.0
+ENDS_WITHIN = 60.0
+
+
+@dataclass(frozen=True)
+class State:
+    """What can be said about a home from outside."""
+
+    pid: int
+    identity: Identity | None
+
+    @property
+    def running(self) -> bool:
+        return bool(self.pid)
+
+
+def state(home: Home) -> State:
+    return State(alive(home.run / "supervisor.pid"), known(home))
+
+
+def start(home: Home, arguments: list[str]) -> None:
+    """Start `pdc up` in the background and return when the cluster answers and has a node."""
+    home.make()
+    log_file = home.logs / "supervisor.log"
+    with log_file.open("ab") as output:
+        begin = output.tell()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "paddlecloud.cli.main", "--home", str(home), "up", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+
+    def check() -> None:
+        if process.poll() is not None:
+            said = log_file.read_bytes()[begin:].decode(errors="replace").strip()
+            raise Failed(said.removeprefix("error: ") or f"the cluster ended with code {process.returncode}")
+
+    wait_until_ready(home, check)
+
+
+def wait_until_ready(home: Home, check: Callable[[], None]) -> None:
+    """Returns when every node is Ready; *check* raises when it is no use to wait."""
+    end, last = time.monotonic() + STARTS_WITHIN, "no answer"
+    while time.monotonic() < end:
+        check()
+        try:
+            if nodes_ready(home):
+                return
+            last = "its nodes are not ready"
+        except PaddleCloudError as error:
+            last = error.message
+        time.sleep(0.05)
+    raise TimedOut(
+        f"the cluster in {home} did not come up within {STARTS_WITHIN:.0f} s: {last}",
+        next_step=f"look into {home.logs}",
+    )
+
+
+def nodes_ready(home: Home) -> bool:
+    identity = known(home)
+    if identity is None or not home.kubeconfig.exists():
+        return False
+    with Client(from_kubeconfig(home.kubeconfig)) as client:
+        nodes = {n.name: n for n in client.list(Node).items}
+    return all(name in nodes and ready(nodes[name]) for name in identity.node_names)
+
+
+def ready(node: Node) -> bool:
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in node.status.get("conditions") or ())
+
+
+def stop(home: Home) -> bool:
+    """End the cluster of *home*, pods included; False when none was running."""
+    pid = alive(home.run / "supervisor.pid")
+    if not pid:
+        return False
+    os.kill(pid, signal.SIGTERM)
+    end = time.monotonic() + ENDS_WITHIN
+    while alive(home.run / "supervisor.pid") == pid:
+        if time.monotonic() > end:
+            raise TimedOut(
+                f"process {pid} did not end within {ENDS_WITHIN:.0f} s", next_step=f"kill -9 {pid}"
+            )
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,46 @@
+"""What the options before the verb mean to every command: which home, which cluster, which namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from ..sdk.client import Client
+from ..sdk.connecting import connect
+from ..settings import Home
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Settings:
+    home: Home
+    kubeconfig: str | None = None
+    context: str | None = None
+
+    def connect(self) -> Client:
+        return connect(home=self.home.root, kubeconfig=self.kubeconfig, context=self.context)
+
+
+pass_settings = click.make_pass_decorator(Settings)
+
+
+def namespace_option(command: F) -> F:
+    option = click.option(
+        "-n", "--namespace", default="default", show_default=True, help="Namespace to work in."
+    )
+    return option(command)
+
+
+def output_option(command: F) -> F:
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["table", "wide", "json", "yaml", "name"]),
+        default="table",
+        show_default=True,
+        help="Form of the answer.",
+    )(command)

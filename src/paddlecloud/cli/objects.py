@@ -1,0 +1,260 @@
+"""`pdc get`, `apply`, `delete`, `logs`, `why`, `wait`: what works on every kind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from ..api.core import Pod
+from ..api.meta import Key
+from ..cluster import requests
+from ..cluster.requests import Place, Request, Scope
+from ..controllers.contract import merge_patch
+from ..errors import NotFound, TimedOut, WrongUse
+from ..sdk.client import Client
+from ..sdk.discovery import Served, find, served
+from .context import Settings, namespace_option, output_option, pass_settings
+from .output import print_objects, print_table
+from .why import explain
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+
+@click.command()
+@click.argument("kind")
+@click.argument("name", required=False)
+@namespace_option
+@click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")
+@click.option("-l", "--selector", default="", help="Only objects with these labels.")
+@output_option
+@pass_settings
+def get(
+    settings: Settings,
+    kind: str,
+    name: str | None,
+    namespace: str,
+    all_namespaces: bool,
+    selector: str,
+    output: str,
+) -> None:
+    """List objects of a KIND (`job`, `pods`, `all`, …) or show one."""
+    kind, _, inline = kind.partition("/")
+    name = name or inline or None
+    with settings.connect() as client:
+        kinds = served(client)
+        wanted = (
+            [k for k in kinds if "all" in k.categories] if kind == "all" else [find(kinds, synonym(kind))]
+        )
+        scope = Scope("" if all_namespaces else namespace, labels=selector)
+        shown = sum(show(client, k, name, scope, output, len(wanted) > 1) for k in wanted)
+    if not shown and not name:
+        click.echo(f"no {kind} found" + ("" if all_namespaces else f" in namespace {namespace}"), err=True)
+
+
+def synonym(kind: str) -> str:
+    """What people say: job, model version, service of ours."""
+    return {"job": "paddlejob", "jobs": "paddlejobs", "run": "workflowrun", "runs": "workflowruns",
+            "data": "sampleset", "dataset": "sampleset"}.get(kind.lower(), kind)  # fmt: skip
+
+
+def show(client: Client, kind: Served, name: str | None, scope: Scope, output: str, several: bool) -> int:
+    place = kind.place
+    if output in ("table", "wide"):
+        request = one(place, scope, name) if name else requests.listing(place, scope, limit=0)
+        body = client.request(Request("GET", request.path, request.query, {"Accept": TABLE}))
+        rows = body.get("rows") or []
+        if rows:
+            if several:
+                for row in rows:
+                    row["cells"][0] = f"{kind.kind.lower()}/{row['cells'][0]}"
+            print_table(body, wide=output == "wide", namespaces=not scope.namespace and kind.namespaced)
+            if several:
+                click.echo()
+        return len(rows)
+    items = [client.request(one(place, scope, name))] if name else list(client.list_raw(place, scope).items)
+    if output == "name":
+        for item in items:
+            click.echo(f"{kind.kind.lower()}/{item['metadata']['name']}")
+    elif items:
+        print_objects(items, output, single=bool(name))
+    return len(items)
+
+
+def one(place: Place, scope: Scope, name: str) -> Request:
+    return requests.get(place, Key(scope.namespace if place.namespaced else "", name))
+
+
+@click.command()
+@click.option(
+    "-f", "--filename", "files", multiple=True, required=True, help="YAML or JSON file; - for stdin."
+)
+@namespace_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@pass_settings
+def apply(settings: Settings, files: tuple[str, ...], namespace: str, dry_run: bool) -> None:
+    """Make objects what a file says."""
+    with settings.connect() as client:
+        kinds = served(client)
+        for body in (b for f in files for b in manifests(f)):
+            click.echo(apply_one(client, kinds, body, namespace, dry_run))
+
+
+def manifests(file: str) -> list[dict[str, Any]]:
+    try:
+        content = sys.stdin.read() if file == "-" else Path(file).read_text()
+        documents = [d for d in yaml.safe_load_all(content) if d]
+    except OSError as error:
+        raise WrongUse(f"{file} cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise WrongUse(f"{file} is no YAML: {error}") from error
+    for document in documents:
+        if not isinstance(document, dict) or not {"apiVersion", "kind", "metadata"} <= set(document):
+            raise WrongUse(f"{file}: every document needs apiVersion, kind and metadata")
+    return documents
+
+
+def apply_one(
+    client: Client, kinds: list[Served], body: dict[str, Any], namespace: str, dry_run: bool
+) -> str:
+    kind = exactly(kinds, body)
+    inside = (body["metadata"].get("namespace") or namespace) if kind.namespaced else ""
+    key = Key(inside, body["metadata"].get("name") or "")
+    shown = f"{kind.kind.lower()}/{key.name}"
+    try:
+        stored = client.request(requests.get(kind.place, key))
+    except NotFound:
+        request = requests.creation(kind.place, inside, body)
+        client.request(strict(request, dry_run))
+        return f"{shown} created"
+    patch = merge_patch(stored, body)
+    if not patch:
+        return f"{shown} unchanged"
+    client.request(strict(requests.patching(kind.place, key, patch), dry_run))
+    return f"{shown} configured"
+
+
+def strict(request: Request, dry_run: bool) -> Request:
+    """A misspelled field is an error, as with kubectl."""
+    query = (*request.query, ("fieldValidation", "Strict"), *((("dryRun", "All"),) if dry_run else ()))
+    return Request(request.method, request.path, query, request.headers, request.body)
+
+
+def exactly(kinds: list[Served], body: dict[str, Any]) -> Served:
+    found = [k for k in kinds if (k.api_version, k.kind) == (body["apiVersion"], body["kind"])]
+    if not found:
+        raise NotFound(f"the cluster does not know {body['kind']} in {body['apiVersion']}")
+    return found[0]
+
+
+@click.command()
+@click.argument("kind")
+@click.argument("names", nargs=-1)
+@namespace_option
+@pass_settings
+def delete(settings: Settings, kind: str, names: tuple[str, ...], namespace: str) -> None:
+    """Delete objects: `pdc delete job resnet` or `pdc delete job/resnet`."""
+    kind, _, inline = kind.partition("/")
+    wanted = (*((inline,) if inline else ()), *names)
+    if not wanted:
+        raise WrongUse("name what is to be deleted: pdc delete KIND NAME")
+    with settings.connect() as client:
+        place = find(served(client), synonym(kind)).place
+        for name in wanted:
+            client.delete(place, Key(namespace if place.namespaced else "", name))
+            click.echo(f"{kind}/{name} deleted")
+
+
+@click.command()
+@click.argument("target")
+@click.option("-f", "--follow", is_flag=True, help="Go on as the log grows.")
+@click.option("--tail", type=click.IntRange(0), default=None, help="Only the last lines.")
+@click.option("-c", "--container", default="", help="Which container of the pod.")
+@namespace_option
+@pass_settings
+def logs(
+    settings: Settings, target: str, follow: bool, tail: int | None, container: str, namespace: str
+) -> None:
+    """Print the log of a pod, or of the first pod of `KIND/NAME`."""
+    with settings.connect() as client:
+        pod = target if "/" not in target else first_pod(client, target, namespace)
+        if not follow:
+            click.echo(client.logs(namespace, pod, container, tail), nl=False)
+            return
+        for line in client.follow_logs(namespace, pod, container, tail):
+            click.echo(line)
+
+
+def first_pod(client: Client, target: str, namespace: str) -> str:
+    """The pod that speaks for an object: worker 0 of a job, the newest pod of a run, …"""
+    typed, _, name = target.partition("/")
+    if typed in ("pod", "pods", "po"):
+        return name
+    kind = find(served(client), synonym(typed))
+    owner = client.request(requests.get(kind.place, Key(namespace, name)))
+    pods = {p.name: p for p in client.list(Pod, namespace).items}
+    mine = sorted(n for n, p in pods.items() if belongs(p, owner["metadata"]["uid"], pods))
+    leading = [n for n in mine if n.endswith("-worker-0")] or mine
+    if not leading:
+        raise NotFound(f"{target} has no pod", next_step=f"pdc why {target}")
+    return leading[0]
+
+
+def belongs(pod: Pod, uid: str, pods: dict[str, Pod]) -> bool:
+    return (
+        any(o.uid == uid for o in pod.metadata.owner_references)
+        or pod.metadata.labels.get("serving.knative.dev/service", "") == uid
+    )
+
+
+@click.command()
+@click.argument("target", metavar="KIND/NAME")
+@namespace_option
+@pass_settings
+def why(settings: Settings, target: str, namespace: str) -> None:
+    """Say what an object waits for, down to the last cause."""
+    typed, _, name = target.partition("/")
+    if not name:
+        raise WrongUse("write KIND/NAME, as in pdc why job/resnet")
+    with settings.connect() as client:
+        kind = find(served(client), synonym(typed))
+        click.echo(explain(client, kind.place, Key(namespace if kind.namespaced else "", name)))
+
+
+@click.command()
+@click.argument("target", metavar="KIND/NAME")
+@click.option("--for", "condition", required=True, help="A condition type (Completed, Ready, …) or a phase.")
+@click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds.")
+@namespace_option
+@pass_settings
+def wait(settings: Settings, target: str, condition: str, timeout: float, namespace: str) -> None:
+    """Wait until an object has a condition or a phase."""
+    typed, _, name = target.partition("/")
+    condition = condition.removeprefix("condition=")
+    with settings.connect() as client:
+        kind = find(served(client), synonym(typed))
+        key = Key(namespace if kind.namespaced else "", name)
+        body = client.request(requests.get(kind.place, key))
+        if holds(body, condition):
+            click.echo(f"{target} has {condition}")
+            return
+        scope = Scope(key.namespace, fields={"metadata.name": name})
+        for event in client.watch(kind.place, scope, body["metadata"]["resourceVersion"], timeout):
+            if event.type == "DELETED":
+                raise NotFound(f"{target} was deleted")
+            if holds(event.object, condition):
+                click.echo(f"{target} has {condition}")
+                return
+    raise TimedOut(f"{target} has no {condition} after {timeout:g} s", next_step=f"pdc why {target}")
+
+
+def holds(body: dict[str, Any], wanted: str) -> bool:
+    status = body.get("status") or {}
+    conditions = {c["type"]: c["status"] for c in status.get("conditions") or ()}
+    return conditions.get(wanted) == "True" or status.get("phase") == wanted
+
+
+COMMANDS = (get, apply, delete, logs, why, wait)

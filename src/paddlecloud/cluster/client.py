@@ -1,0 +1,217 @@
+"""The async client for any Kubernetes: typed objects in and out, one connection pool, bounded patience.
+
+What can be repeated without harm is repeated while the server is busy or starting; everything else
+surfaces at once. Only errors of `paddlecloud.errors` leave this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import aiohttp
+from yarl import URL
+
+from ..api.meta import Key, Resource
+from ..errors import Expired, NotFound, Unreachable
+from . import requests
+from .credentials import Bearer, tls
+from .kubeconfig import Access
+from .objects import Listing, read
+from .requests import Kind, Labels, PatchType, Request, Scope
+from .retries import retry_after
+from .watching import Lines, WatchEvent, read_event
+
+R = TypeVar("R", bound=Resource)
+
+ANSWER_WITHIN = 60.0
+CONNECT_WITHIN = 5.0
+WATCH_SECONDS = 300
+WATCH_SILENCE = 30.0
+"""Seconds beyond the end of a watch after which a silent connection is taken for dead."""
+
+
+class Client:
+    """One cluster; use it as `async with Client(access) as client`."""
+
+    def __init__(self, access: Access, *, luck: Callable[[], float] = random.random) -> None:
+        self.access = access
+        self._luck = luck
+        self._bearer = Bearer(access)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        context = tls(self.access)
+        connector = aiohttp.TCPConnector(limit=0, ssl=context if context is not None else True)
+        timeout = aiohttp.ClientTimeout(total=ANSWER_WITHIN, sock_connect=CONNECT_WITHIN)
+        self._session = aiohttp.ClientSession(connector=connector, timeout=timeout)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def get(self, kind: type[R], namespace: str, name: str) -> R:
+        return read(kind, await self.request(requests.get(kind, Key(namespace, name))))
+
+    async def find(self, kind: type[R], namespace: str, name: str) -> R | None:
+        try:
+            return await self.get(kind, namespace, name)
+        except NotFound:
+            return None
+
+    async def list(
+        self, kind: type[R], namespace: str = "", labels: Labels = None, fields: Labels = None
+    ) -> Listing[R]:
+        """All objects of a kind, from one consistent moment however many pages it takes."""
+        raw = await self.list_raw(kind, Scope(namespace, labels, fields))
+        return Listing(tuple(read(kind, item) for item in raw.items), raw.resource_version)
+
+    async def list_raw(self, kind: Kind, scope: Scope) -> Listing[dict[str, Any]]:
+        """The same as they are on the wire."""
+        try:
+            return await self._pages(kind, scope, requests.PAGE)
+        except Expired:
+            # The moment was compacted away between two pages: take everything at once.
+            return await self._pages(kind, scope, 0)
+
+    async def _pages(self, kind: Kind, scope: Scope, limit: int) -> Listing[dict[str, Any]]:
+        items: tuple[dict[str, Any], ...] = ()
+        after = ""
+        while True:
+            page = await self.request(requests.listing(kind, scope, limit=limit, after=after))
+            items += tuple(page.get("items") or ())
+            metadata = page.get("metadata") or {}
+            after = metadata.get("continue") or ""
+            if not after:
+                return Listing(items, str(metadata.get("resourceVersion") or ""))
+
+    async def watch(
+        self,
+        kind: Kind,
+        namespace: str,
+        resource_version: str,
+        *,
+        labels: Labels = None,
+        fields: Labels = None,
+    ) -> AsyncGenerator[WatchEvent, None]:
+        """Changes after *resource_version*, bookmarks among them, until the server ends the watch.
+
+        Raises `Expired` when that version is too old: list again. Whoever leaves early closes it with
+        `contextlib.aclosing`.
+        """
+        scope = Scope(namespace, labels, fields)
+        request = requests.watching(kind, scope, resource_version, WATCH_SECONDS)
+        patient = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_WITHIN, sock_read=WATCH_SECONDS + WATCH_SILENCE
+        )
+        lines = Lines()
+        async with self._send(request, patient) as answer:
+            if answer.status >= 400:
+                requests.parse(answer.status, await answer.read())
+            async for data in answer.content.iter_any():
+                for line in lines.feed(data):
+                    yield read_event(line)
+
+    async def create(self, obj: R) -> R:
+        body = await self.request(requests.creation(type(obj), obj.namespace, obj.wire()))
+        return read(type(obj), body)
+
+    async def replace(self, obj: R) -> R:
+        body = await self.request(requests.replacement(type(obj), obj.key, obj.wire()))
+        return read(type(obj), body)
+
+    async def patch(
+        self,
+        kind: type[R],
+        key: Key,
+        patch: Any,
+        *,
+        subresource: str = "",
+        form: PatchType = PatchType.MERGE,
+    ) -> R:
+        request = requests.patching(kind, key, patch, subresource=subresource, form=form)
+        return read(kind, await self.request(request))
+
+    async def patch_status(
+        self, kind: type[R], key: Key, status: Mapping[str, Any], *, resource_version: str = ""
+    ) -> R:
+        """Merge *status* into the stored one, if the object is still at *resource_version* (when given)."""
+        body: dict[str, Any] = {"status": dict(status)}
+        if resource_version:
+            body["metadata"] = {"resourceVersion": resource_version}
+        return await self.patch(kind, key, body, subresource="status")
+
+    async def delete(
+        self,
+        kind: Kind,
+        key: Key,
+        *,
+        uid: str = "",
+        grace: int | None = None,
+        propagation: str = "Background",
+    ) -> None:
+        """Ask for the deletion; raises `NotFound` for no such object, `Conflict` for another uid."""
+        await self.request(requests.deletion(kind, key, uid=uid, grace=grace, propagation=propagation))
+
+    async def logs(self, namespace: str, pod: str, container: str = "", tail: int | None = None) -> str:
+        """The log of a container, its last *tail* lines when given."""
+        request = requests.pod_log(Key(namespace, pod), container=container, tail=tail)
+        status, body = await self._answer(request)
+        if status >= 400:
+            requests.parse(status, body)
+        return body.decode(errors="replace")
+
+    async def request(self, request: Request) -> dict[str, Any]:
+        """Send any request and return the object of its answer."""
+        return requests.parse(*await self._answer(request))
+
+    async def _answer(self, request: Request) -> tuple[int, bytes]:
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                async with self._send(request) as answer:
+                    status, body = answer.status, await answer.read()
+                    advice = answer.headers.get("Retry-After", "")
+                pause = retry_after(request, attempt, status, advice, self._luck())
+                if pause is None:
+                    return status, body
+            except Unreachable as error:
+                pause = retry_after(request, attempt, None, "", self._luck())
+                # A certificate that is wrong now is wrong in a second too.
+                if pause is None or isinstance(error.__cause__, aiohttp.ClientConnectorCertificateError):
+                    raise
+            await asyncio.sleep(pause)
+
+    @asynccontextmanager
+    async def _send(
+        self, request: Request, timeout: aiohttp.ClientTimeout | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        if self._session is None:
+            raise RuntimeError("the client is not open: use `async with Client(access)`")
+        sending = self._session.request(
+            request.method,
+            # Encoded already: a second encoding would spoil selectors and names.
+            URL(self.access.server + request.target, encoded=True),
+            headers={**request.headers, **self._bearer.headers()},
+            data=request.body,
+            timeout=timeout if timeout is not None else self._session.timeout,
+            allow_redirects=False,
+        )
+        try:
+            async with sending as answer:
+                yield answer
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            cause = str(error) or type(error).__name__
+            raise Unreachable(
+                f"{self.access.name} at {self.access.server} does not answer: {cause}",
+                next_step="check that it runs: `pdc status`",
+            ) from error

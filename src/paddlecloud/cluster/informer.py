@@ -1,0 +1,186 @@
+"""A local copy of all objects of one kind that follows the cluster: list once, then watch.
+
+Invariant: the cache is the cluster as it was at `revision`, never older than it has been before, and
+every difference between two moments was told to the subscribers as (old, new). Objects that do not fit
+their class are left out, with one line in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from typing import Any, Generic, TypeVar
+
+from .. import log
+from ..api.meta import Key, Resource
+from ..errors import ApiError, Expired, Invalid, NotFound, PaddleCloudError
+from .client import Client
+from .objects import read
+from .requests import Scope
+from .retries import delay
+from .watching import WatchEvent
+
+R = TypeVar("R", bound=Resource)
+Callback = Callable[[R | None, R | None], None]
+
+
+class Informer(Generic[R]):
+    """The objects of *kind* in *namespace* (empty: everywhere), kept current while `run` runs."""
+
+    def __init__(
+        self,
+        client: Client,
+        kind: type[R],
+        namespace: str = "",
+        *,
+        owner_of: Callable[[R], str] = lambda obj: obj.controlled_by(),
+        luck: Callable[[], float] = random.random,
+    ) -> None:
+        self.kind = kind
+        self.synced = asyncio.Event()
+        self.revision = ""
+        """The resource version up to which everything has been seen."""
+        self.trouble = ""
+        """Why it does not follow the cluster at the moment."""
+        self._client, self._scope, self._luck, self._owner_of = client, Scope(namespace), luck, owner_of
+        self._objects: dict[Key, R] = {}
+        self._owned: dict[str, dict[Key, R]] = {}
+        self._callbacks: list[Callback[R]] = []
+        self._misfits: set[str] = set()
+        self._log = log.logger(f"informer.{kind.plural}")
+
+    def get(self, key: Key) -> R | None:
+        return self._objects.get(key)
+
+    def all(self) -> tuple[R, ...]:
+        return tuple(self._objects.values())
+
+    def owned(self, uid: str) -> tuple[R, ...]:
+        """The objects controlled by the owner with that uid."""
+        return tuple(self._owned.get(uid, {}).values())
+
+    def reached(self, resource_version: str) -> bool:
+        """Whether every change up to *resource_version* of this kind is in the cache.
+
+        Versions of one kind are compared as numbers: they grow with every write, and Kubernetes
+        promises that comparison. One that is no number is never reached.
+        """
+        have = self.revision
+        return have.isdecimal() and resource_version.isdecimal() and int(have) >= int(resource_version)
+
+    def subscribe(self, callback: Callback[R]) -> None:
+        """Call with (old, new) at every change, beginning with (None, object) for all there are."""
+        self._callbacks.append(callback)
+        for obj in self.all():
+            callback(None, obj)
+
+    async def run(self) -> None:
+        """Follow the cluster until cancelled, whatever it does meanwhile."""
+        failures = 0
+        while True:
+            try:
+                if not self.revision:
+                    await self._list()
+                # A server that hangs up at once, without a word, must not be hammered either.
+                failures = 0 if await self._follow() else failures + 1
+            except PaddleCloudError as error:
+                failures += 1
+                self._failed(error)
+            await asyncio.sleep(delay(failures, self._luck()) if failures else 0)
+
+    async def _list(self) -> None:
+        try:
+            listing = await self._client.list_raw(self.kind, self._scope)
+        except NotFound:
+            # Not served here (yet): that is an empty kind, not a reason to hold up everybody else.
+            self._become(())
+            self.synced.set()
+            raise
+        self._become(listing.items)
+        self.revision = listing.resource_version
+        self.synced.set()
+        self._well()
+
+    async def _follow(self) -> bool:
+        """Watch until the server ends it; whether anything came."""
+        moved = False
+        events = self._client.watch(self.kind, self._scope.namespace, self.revision)
+        async with aclosing(events):
+            async for event in events:
+                moved = True
+                self._well()
+                self._apply(event)
+        self._well()
+        return moved
+
+    def _apply(self, event: WatchEvent) -> None:
+        # The version is raised before the subscribers hear of it: they may ask `reached` at once.
+        self.revision = event.resource_version or self.revision
+        if event.type == "BOOKMARK":
+            return
+        key = key_of(event.object)
+        self._set(key, None if event.type == "DELETED" else self._parse(event.object))
+
+    def _become(self, items: Iterable[dict[str, Any]]) -> None:
+        """Take a complete list: what is not in it has been deleted."""
+        found = {key_of(item): self._parse(item) for item in items}
+        for key in self._objects.keys() - found.keys():
+            self._set(key, None)
+        for key, obj in found.items():
+            self._set(key, obj)
+
+    def _set(self, key: Key, new: R | None) -> None:
+        old = self._objects.pop(key, None)
+        if old is not None:
+            self._unindex(key, old)
+        if new is not None:
+            self._objects[key] = new
+            if owner := self._owner_of(new):
+                self._owned.setdefault(owner, {})[key] = new
+        if old is None and new is None:
+            return
+        if old and new and old.metadata.resource_version == new.metadata.resource_version:
+            return
+        for callback in self._callbacks:
+            callback(old, new)
+
+    def _unindex(self, key: Key, old: R) -> None:
+        owner = self._owner_of(old)
+        if siblings := self._owned.get(owner):
+            siblings.pop(key, None)
+            if not siblings:
+                del self._owned[owner]
+
+    def _parse(self, item: dict[str, Any]) -> R | None:
+        uid = str(item.get("metadata", {}).get("uid"))
+        try:
+            obj = read(self.kind, item)
+        except Invalid as error:
+            if uid not in self._misfits:
+                self._misfits.add(uid)
+                self._log.warning("left out: %s", error.message)
+            return None
+        self._misfits.discard(uid)
+        return obj
+
+    def _failed(self, error: PaddleCloudError) -> None:
+        if isinstance(error, ApiError):
+            # The server understood and refused: what we believe to have seen may be wrong. List again.
+            self.revision = ""
+        if isinstance(error, Expired):
+            return
+        if error.message != self.trouble:
+            self.trouble = error.message
+            self._log.warning("not following: %s", error.message)
+
+    def _well(self) -> None:
+        if self.trouble:
+            self.trouble = ""
+            self._log.info("following again")
+
+
+def key_of(item: dict[str, Any]) -> Key:
+    metadata = item["metadata"]
+    return Key(metadata.get("namespace") or "", metadata["name"])

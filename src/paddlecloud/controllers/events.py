@@ -1,0 +1,56 @@
+"""Events: what happened to an object, told once and then counted.
+
+The name of an event follows from what it says, so the same sentence said again raises a count instead
+of filling the list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+from .. import log
+from ..api.core import Event
+from ..api.meta import Metadata, Resource
+from ..cluster.client import Client
+from ..errors import AlreadyExists, PaddleCloudError
+from .contract import Note
+
+LONGEST_MESSAGE = 1024
+LONGEST_NAME = 253
+
+
+async def record(client: Client, obj: Resource, note: Note, controller: str, now: datetime) -> None:
+    """Tell *note* of *obj*; an event that cannot be written is logged and never stops the work."""
+    event = event_of(obj, note, controller, now)
+    try:
+        try:
+            await client.create(event)
+        except AlreadyExists:
+            told = await client.get(Event, event.namespace, event.name)
+            again = {"count": told.count + 1, "lastTimestamp": event.last_timestamp}
+            await client.patch(Event, event.key, again)
+    except PaddleCloudError as error:
+        line = log.for_object(f"controllers.{controller}", obj.kind, obj.namespace, obj.name)
+        line.warning("event %s not recorded: %s", note.reason, error.message)
+
+
+def event_of(obj: Resource, note: Note, controller: str, now: datetime) -> Event:
+    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    said = "\0".join((obj.uid, note.type, note.reason, note.message))
+    digest = hashlib.sha256(said.encode()).hexdigest()[:16]
+    return Event(
+        # Events of objects that live in no namespace are kept in `default`; the server insists on it.
+        metadata=Metadata(
+            name=f"{obj.name[: LONGEST_NAME - len(digest) - 1]}.{digest}",
+            namespace=obj.namespace or "default",
+        ),
+        involved_object={k: v for k, v in obj.reference().items() if v},
+        type=note.type,
+        reason=note.reason,
+        message=note.message[:LONGEST_MESSAGE],
+        source={"component": f"paddlecloud-{controller}"},
+        count=1,
+        first_timestamp=stamp,
+        last_timestamp=stamp,
+    )

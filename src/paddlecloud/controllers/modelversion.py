@@ -1,0 +1,166 @@
+"""Decides how a ModelVersion gets its files: one pod converts and uploads, its report makes it Ready.
+
+    Pending → Uploading → Ready | Failed          final phases stay
+
+The pod is idempotent (files are named by their content) and may run twice. Its report is a ConfigMap,
+so it outlives the pod; a version without a report has no files, whatever else happened.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..api.core import ConfigMap, Pod
+from ..api.meta import Condition, Metadata
+from ..api.model import ModelPhase, ModelVersion, ModelVersionStatus
+from .conditions import condition, progressing, set_conditions, waiting
+from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Selection, Snapshot
+from .hub import SETTINGS, store_of, store_volume
+
+REPORT = "manifest.json"
+CONVERTER, UPLOADER = "paddlecloud/paddle", "paddlecloud/core"
+LABEL = "hub.paddlepaddle.org/version"
+
+
+def reconcile(version: ModelVersion, seen: Snapshot) -> Decision:
+    reports = tuple(seen.owned(ConfigMap).values())
+    if version.status.phase.final:
+        # What was written stays as it is; the pod has nothing left to do.
+        return Decision(version.status, reports)
+    store = store_of(seen)
+    status = status_of(version, store, seen)
+    wanted: tuple[ConfigMap | Pod, ...] = (report_of(version),)
+    if not status.phase.final and store:
+        wanted = (*wanted, make_pod(version, store))
+    elif status.phase is ModelPhase.FAILED:
+        wanted = (*wanted, *seen.owned(Pod).values())  # kept: its log says why
+    return Decision(status, wanted, notes=notes(status))
+
+
+def asks(version: ModelVersion, seen: Snapshot) -> tuple[Question, ...]:
+    pod = seen.owned(Pod).get(pod_name(version))
+    if pod is None or pod.phase != "Failed" or version.status.phase.final:
+        return ()
+    return tuple(LogQuestion(pod.namespace, pod.name, c) for c in ("convert", "upload"))
+
+
+def related(_: ModelVersion) -> tuple[Ref | Selection, ...]:
+    return (SETTINGS,)
+
+
+CONTROLLER = Controller(
+    "modelversion",
+    ModelVersion,
+    reconcile,
+    owns=(Pod, ConfigMap),
+    reads=(ConfigMap,),
+    related=related,
+    asks=asks,
+)
+
+
+def status_of(version: ModelVersion, store: str, seen: Snapshot) -> ModelVersionStatus:
+    old = version.status
+    report = seen.owned(ConfigMap).get(report_name(version))
+    pod = seen.owned(Pod).get(pod_name(version))
+    if report and REPORT in report.data:
+        known = set(ModelVersionStatus.model_fields)
+        given = {k: v for k, v in json.loads(report.data[REPORT]).items() if k in known}
+        return ModelVersionStatus.model_validate(
+            given
+            | {"phase": ModelPhase.READY, "storage": store, "readyTime": seen.now, "size": size_of(given)}
+            | {"conditions": changed(old, [condition("Ready", True, "Stored"), progressing("Ready")], seen)}
+        )
+    if not store:
+        message = "no model store is set: the ConfigMap hub in namespace paddlecloud needs the key store"
+        return old.but(conditions=changed(old, [waiting("NoStore", message)], seen))
+    if pod is not None and pod.phase == "Failed":
+        why = failure(version, seen)
+        return old.but(
+            phase=ModelPhase.FAILED,
+            conditions=changed(old, [condition("Ready", False, "UploadFailed", why)], seen),
+        )
+    phase = ModelPhase.UPLOADING if pod is not None and pod.phase == "Running" else ModelPhase.PENDING
+    said = f"pod {pod_name(version)} is {pod.phase if pod else 'being made'}"
+    return old.but(phase=phase, conditions=changed(old, [progressing(phase.value, said)], seen))
+
+
+def changed(old: ModelVersionStatus, new: list[Condition], seen: Snapshot) -> list[Condition]:
+    return set_conditions(old.conditions, new, seen.now)
+
+
+def size_of(report: dict[str, Any]) -> int:
+    return sum(int(f["size"]) for f in report.get("files") or ())
+
+
+def failure(version: ModelVersion, seen: Snapshot) -> str:
+    for container in ("upload", "convert"):
+        said = seen.answers.get(LogQuestion(version.namespace, pod_name(version), container))
+        if said:
+            lines = "\n".join(str(said).rstrip().splitlines()[-6:])
+            return f"{container} failed; its last lines:\n{lines}"
+    return f"pod {pod_name(version)} failed and left no log"
+
+
+def pod_name(version: ModelVersion) -> str:
+    return f"{version.name}-upload"
+
+
+def report_name(version: ModelVersion) -> str:
+    return f"{version.name}-manifest"
+
+
+def report_of(version: ModelVersion) -> ConfigMap:
+    """Made empty by us, so that it is ours; the uploader fills it in."""
+    return ConfigMap(
+        metadata=Metadata(
+            name=report_name(version), namespace=version.namespace, labels={LABEL: version.name}
+        )
+    )
+
+
+def make_pod(version: ModelVersion, store: str) -> Pod:
+    source = f"/source/{version.spec.source.path.strip('/')}".rstrip("/")
+    volumes, mounts = store_volume(store, read_only=False)
+    shared = [{"name": "source", "mountPath": "/source"}, {"name": "converted", "mountPath": "/converted"}]
+    convert = {
+        "name": "convert",
+        "image": CONVERTER,
+        "command": ["python", "convert.py", "--model", source, "--output", "/converted"],
+        "volumeMounts": shared,
+    }
+    upload = {
+        "name": "upload",
+        "image": UPLOADER,
+        "command": [
+            "python", "-m", "paddlecloud.pipelines.components.upload", "--source", source,
+            "--store", store, "--model", version.spec.model, "--version", version.name,
+            "--report", f"configmap:{version.namespace}/{report_name(version)}",
+        ],
+        "volumeMounts": [*shared, *mounts],
+    }  # fmt: skip
+    converts = version.spec.format == "paddle"
+    if converts:
+        upload["command"] += ["--converted", "/converted"]  # type: ignore[operator]
+    return Pod(
+        metadata=Metadata(name=pod_name(version), namespace=version.namespace, labels={LABEL: version.name}),
+        spec={
+            "restartPolicy": "Never",
+            "initContainers": [convert] if converts else [],
+            "containers": [upload],
+            "volumes": [
+                {"name": "source", "persistentVolumeClaim": {"claimName": version.spec.source.pvc}},
+                {"name": "converted", "emptyDir": {}},
+                *volumes,
+            ],
+        },
+    )
+
+
+def notes(status: ModelVersionStatus) -> tuple[Note, ...]:
+    if status.phase is ModelPhase.READY:
+        return (Note("Normal", "Ready", f"{len(status.files)} files stored and verified"),)
+    if status.phase is ModelPhase.FAILED:
+        return (Note("Warning", "UploadFailed", status.conditions[0].message[:1000]),)
+    return ()

@@ -1,0 +1,302 @@
+"""Decides which pods a PaddleJob needs and how far it has come.
+
+Everything here is a function of its arguments: no client, no clock, no log. A finished job never gets
+its pods back; it only decides whether to keep those that are left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from ..api.core import ConfigMap, Pod
+from ..api.meta import Condition, Progress
+from ..api.paddlejob import (
+    CleanPodPolicy,
+    Mode,
+    PaddleJob,
+    PaddleJobStatus,
+    Phase,
+    RoleStatus,
+)  # fmt: skip
+from ..api.sampleset import SampleSet, SampleSetPhase
+from .conditions import condition, progressing, set_conditions, waiting
+from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Selection, Snapshot
+from .endpoints import endpoints
+from .jobpods import ROLE, make_pod, pod_name
+from .progress import read_log, worth_writing
+
+LOOK_EVERY = 10.0  # seconds between two looks at the log of a running job
+CLEANS = {
+    Phase.COMPLETED: (CleanPodPolicy.ALWAYS, CleanPodPolicy.ON_COMPLETION),
+    Phase.FAILED: (CleanPodPolicy.ALWAYS, CleanPodPolicy.ON_FAILURE),
+}
+
+
+def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
+    pods = seen.owned(Pod)
+    before, after = job.status.phase, phase_of(job, pods)
+    wait = None if after.final or pods else waits_for_data(job, seen)
+    status = summarize(job, pods, after, seen)
+    status = status.but(conditions=conditions(job, pods, after, wait, seen))
+    children: tuple[Pod | ConfigMap, ...]
+    if after.final:
+        cleaned = job.spec.policy in CLEANS[after]
+        children = (*seen.owned(ConfigMap).values(), *(() if cleaned else pods.values()))
+    elif wait:
+        children = ()
+    else:
+        children = (*wanted_pods(job), *endpoints(job, pods))
+    return Decision(
+        status,
+        children,
+        notes=notes(before, after, status, job),
+        check_again=LOOK_EVERY if after is Phase.RUNNING else None,
+    )
+
+
+def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
+    """The log of the pod that tells how far the job is, or why it ended."""
+    pods = seen.owned(Pod)
+    phase = phase_of(job, pods)
+    if job.status.phase.final:
+        return ()
+    if phase is Phase.FAILED:
+        return tuple(log_of(p) for p in pods.values() if p.phase == "Failed")[:1]
+    first = pods.get(pod_name(job, deciding_role(job), 0))
+    if first and (first.phase == "Running" or phase is Phase.COMPLETED):
+        return (log_of(first),)
+    return ()
+
+
+def related(job: PaddleJob) -> tuple[Ref | Selection, ...]:
+    ref = job.spec.sample_set_ref
+    return (Ref(SampleSet, job.namespace, ref.name),) if ref else ()
+
+
+CONTROLLER = Controller(
+    "paddlejob",
+    PaddleJob,
+    reconcile,
+    owns=(Pod, ConfigMap),
+    reads=(SampleSet,),
+    related=related,
+    asks=asks,
+)
+
+
+def log_of(pod: Pod) -> LogQuestion:
+    containers = pod.spec.get("containers") or [{}]
+    return LogQuestion(pod.namespace, pod.name, containers[0].get("name", ""))
+
+
+def summarize(job: PaddleJob, pods: dict[str, Pod], phase: Phase, seen: Snapshot) -> PaddleJobStatus:
+    """Report on the pods that exist, never on the pods we are about to create."""
+    old, now = job.status, seen.now
+    roles = {role: role_status(job, role, pods) for role in job.spec.roles()}
+    start = old.start_time or (now if phase is Phase.RUNNING or phase.final else None)
+    progress = progress_of(job, pods, start, seen)
+    if phase == old.phase and not worth_writing(old.progress, progress, now):
+        progress = old.progress
+    return PaddleJobStatus(
+        phase=phase,
+        mode=mode_of(job),
+        start_time=start,
+        completion_time=old.completion_time or (now if phase.final else None),
+        observed_generation=job.metadata.generation,
+        progress=progress,
+        **roles,
+    )
+
+
+def progress_of(
+    job: PaddleJob, pods: dict[str, Pod], start: datetime | None, seen: Snapshot
+) -> Progress | None:
+    first = pods.get(pod_name(job, deciding_role(job), 0))
+    text = seen.answers.get(log_of(first)) if first else None
+    if not isinstance(text, str):
+        return job.status.progress
+    return read_log(text, job.status.progress, start, seen.now)
+
+
+def role_status(job: PaddleJob, role: str, pods: dict[str, Pod]) -> RoleStatus:
+    mine = [p for p in pods.values() if role_of(p) == role]
+    if job.status.phase.final and not mine:
+        # The pods were cleaned up: what was last seen of them stays true.
+        return getattr(job.status, role, None) or RoleStatus(ready=f"0/{job.spec.roles()[role].replicas}")
+    counts = Counter(counter_of(p) for p in mine)
+    ready = f"{counts['running']}/{job.spec.roles()[role].replicas}"
+    return RoleStatus(ready=ready, refs=[p.reference() for p in mine], **counts)
+
+
+def counter_of(pod: Pod) -> str:
+    match pod.phase:
+        case "Failed":
+            return "failed"
+        case "Succeeded":
+            return "succeeded"
+        case "Running":
+            return "running" if pod.condition("ContainersReady") or all_running(pod) else "starting"
+        case "Pending":
+            return "pending"
+    return "unknown"
+
+
+def all_running(pod: Pod) -> bool:
+    states = pod.status.get("containerStatuses") or ()
+    return bool(states) and all("running" in (s.get("state") or {}) for s in states)
+
+
+def phase_of(job: PaddleJob, pods: dict[str, Pod]) -> Phase:
+    """The phase that the pods show; a final phase stays final."""
+    if job.status.phase.final:
+        return job.status.phase
+    roles = job.spec.roles()
+    counts = {role: Counter(counter_of(p) for p in pods.values() if role_of(p) == role) for role in roles}
+    if any(c["failed"] for c in counts.values()):
+        return Phase.FAILED
+    deciding = deciding_role(job)
+    if roles and counts[deciding]["succeeded"] >= roles[deciding].replicas > 0:
+        return Phase.COMPLETED
+    if roles and all(counts[r]["running"] + counts[r]["succeeded"] == roles[r].replicas for r in roles):
+        return Phase.RUNNING
+    # A worker that ends before its neighbours does not take the job back to the start.
+    if job.status.phase is Phase.RUNNING and any(c["succeeded"] for c in counts.values()):
+        return Phase.RUNNING
+    return Phase.STARTING if any(c["running"] or c["starting"] for c in counts.values()) else Phase.PENDING
+
+
+def deciding_role(job: PaddleJob) -> str:
+    """Parameter servers serve until they are stopped: the workers decide success."""
+    return "worker" if job.spec.worker or not job.spec.ps else "ps"
+
+
+def mode_of(job: PaddleJob) -> Mode:
+    if job.spec.ps:
+        return Mode.PS
+    worker = job.spec.worker
+    many = worker is not None and (worker.replicas > 1 or gpus_of(worker.template) > 1)
+    return Mode.COLLECTIVE if many or job.spec.elastic is not None else Mode.SINGLE
+
+
+def gpus_of(template: dict[str, object]) -> int:
+    spec = template.get("spec")
+    containers = spec.get("containers") or () if isinstance(spec, dict) else ()
+    limits = [(c.get("resources") or {}).get("limits") or {} for c in containers]
+    return sum(int(limit.get("nvidia.com/gpu", 0)) for limit in limits)
+
+
+def wanted_pods(job: PaddleJob) -> tuple[Pod, ...]:
+    return tuple(
+        make_pod(job, role, index)
+        for role, group in job.spec.roles().items()
+        for index in range(group.replicas)
+    )
+
+
+def waits_for_data(job: PaddleJob, seen: Snapshot) -> Condition | None:
+    ref = job.spec.sample_set_ref
+    if ref is None:
+        return None
+    if ref.namespace and ref.namespace != job.namespace:
+        return waiting(
+            "WrongNamespace",
+            f"sampleSetRef names namespace {ref.namespace}, but data can only be mounted from the job's own "
+            f"namespace {job.namespace}; create the SampleSet there",
+        )
+    data = seen.find(SampleSet, ref.name)
+    if data is None:
+        return waiting(
+            "WaitingForData",
+            f"waits for SampleSet {ref.name}, which does not exist; create it to start the job",
+        )
+    if data.status.phase is not SampleSetPhase.READY:
+        shown = data.status.phase.value or "new"
+        return waiting(
+            "WaitingForData",
+            f"waits for SampleSet {ref.name} to be Ready; it is {shown} (pdc why sampleset/{ref.name})",
+        )
+    return None
+
+
+def conditions(
+    job: PaddleJob, pods: dict[str, Pod], phase: Phase, wait: Condition | None, seen: Snapshot
+) -> list[Condition]:
+    if job.status.phase.final:
+        return job.status.conditions
+    if wait:
+        current = [wait]
+    elif phase is Phase.FAILED:
+        why = failure(pods, seen)
+        current = [
+            condition("Failed", True, "PodFailed", why),
+            condition("Progressing", False, "Failed", why),
+        ]
+    elif phase is Phase.COMPLETED:
+        current = [condition("Completed", True, "Completed"), progressing("Completed")]
+    elif stuck := stuck_pod(pods):
+        current = [stuck]
+    else:
+        current = [progressing(phase.value)]
+    return set_conditions(job.status.conditions, current, seen.now)
+
+
+def failure(pods: dict[str, Pod], seen: Snapshot) -> str:
+    """Which pod failed, how, and the last thing it said."""
+    failed = next(p for p in pods.values() if p.phase == "Failed")
+    ended: dict[str, Any] = next(
+        (
+            s["state"]["terminated"]
+            for s in (
+                *failed.status.get("initContainerStatuses", ()),
+                *failed.status.get("containerStatuses", ()),
+            )
+            if "terminated" in (s.get("state") or {}) and s["state"]["terminated"].get("exitCode")
+        ),
+        {},
+    )
+    how = (
+        f"exit code {ended['exitCode']}" if "exitCode" in ended else failed.status.get("reason") or "unknown"
+    )
+    said = seen.answers.get(log_of(failed))
+    lines = str(said).rstrip().splitlines()[-8:] if said else []
+    tail = "\n".join(("; its last lines:", *lines)) if lines else ""
+    return f"pod {failed.name} failed ({how}){tail}"
+
+
+def stuck_pod(pods: dict[str, Pod]) -> Condition | None:
+    """A pod that cannot start holds the job up: its reason is the job's reason."""
+    for pod in pods.values():
+        scheduled: dict[str, Any] = next(
+            (c for c in pod.status.get("conditions") or () if c["type"] == "PodScheduled"), {}
+        )
+        if scheduled.get("status") == "False":
+            return waiting("Unschedulable", f"pod {pod.name} has no node: {scheduled.get('message', '')}")
+        for state in (*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())):
+            reason = ((state.get("state") or {}).get("waiting") or {}).get("reason", "")
+            if reason.startswith(("Err", "Image", "CrashLoop", "CreateContainer")):
+                text = state["state"]["waiting"].get("message", "")
+                return waiting(reason, f"pod {pod.name} cannot start: {text}")
+    return None
+
+
+def notes(before: Phase, after: Phase, status: PaddleJobStatus, job: PaddleJob) -> tuple[Note, ...]:
+    found = []
+    if after is not before:
+        if after is Phase.RUNNING:
+            found.append(Note("Normal", "Running", "all pods are running"))
+        elif after is Phase.COMPLETED:
+            found.append(Note("Normal", "Completed", "the workers succeeded"))
+        elif after is Phase.FAILED:
+            message = next((c.message for c in status.conditions if c.type == "Failed"), "")
+            found.append(Note("Warning", "Failed", message[:1000]))
+    if job.spec.clean_policy and not status.observed_generation > 1:
+        found.append(
+            Note("Warning", "Deprecated", "spec.cleanPolicy is read as spec.cleanPodPolicy; write that")
+        )
+    return tuple(found)
+
+
+def role_of(pod: Pod) -> str:
+    return pod.metadata.labels.get(ROLE, "")

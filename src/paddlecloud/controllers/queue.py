@@ -1,0 +1,111 @@
+"""Which object is looked at next: one date a key, never two looks at one key at a time.
+
+`Schedule` is the arithmetic and knows the time only as an argument; `Queue` waits for it.
+A key that is woken ten times before its turn is looked at once; woken during its look, once more after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Callable
+from contextlib import suppress
+
+from ..api.meta import Key
+from ..cluster.retries import delay
+
+FIRST_DELAY = 0.05
+LONGEST_DELAY = 30.0
+
+
+class Queue:
+    """Hands out keys when they are due; every key taken is given back by `succeeded` or `failed`."""
+
+    def __init__(self, clock: Callable[[], float], luck: Callable[[], float]) -> None:
+        self._schedule = Schedule()
+        self._clock, self._luck = clock, luck
+        self._changed = asyncio.Event()
+
+    def wake(self, key: Key) -> None:
+        """Look at *key* as soon as possible."""
+        self._schedule.wake(key, self._clock())
+        self._changed.set()
+
+    async def take(self) -> Key:
+        while True:
+            now = self._clock()
+            key = self._schedule.take(now)
+            if key is not None:
+                return key
+            due = self._schedule.next_due()
+            self._changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), None if due is None else max(0.0, due - now))
+
+    def succeeded(self, key: Key, again: float | None) -> None:
+        """Give the key back, to be looked at in *again* seconds at the latest (None: when it is woken)."""
+        self._schedule.succeeded(key, None if again is None else self._clock() + again)
+        self._changed.set()
+
+    def failed(self, key: Key) -> None:
+        """Give the key back, to be looked at again after a while that grows with every failure."""
+        self._schedule.failed(key, self._clock(), self._luck())
+        self._changed.set()
+
+
+class Schedule:
+    def __init__(self) -> None:
+        self._due: dict[Key, float] = {}
+        self._active: set[Key] = set()
+        self._failures: dict[Key, int] = {}
+        self._heap: list[tuple[float, int, Key]] = []
+        self._order = itertools.count()
+
+    def wake(self, key: Key, at: float) -> None:
+        """Look at *key* at that time, or earlier if that was planned."""
+        if key in self._due and self._due[key] <= at:
+            return
+        self._due[key] = at
+        self._push(key)
+
+    def take(self, now: float) -> Key | None:
+        """The key that is due longest and not being looked at."""
+        self._drop_stale()
+        if not self._heap or self._heap[0][0] > now:
+            return None
+        _, _, key = heapq.heappop(self._heap)
+        del self._due[key]
+        self._active.add(key)
+        return key
+
+    def next_due(self) -> float | None:
+        self._drop_stale()
+        return self._heap[0][0] if self._heap else None
+
+    def succeeded(self, key: Key, again: float | None) -> None:
+        self._failures.pop(key, None)
+        self._release(key, again)
+
+    def failed(self, key: Key, now: float, luck: float) -> None:
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        self._release(key, now + delay(failures, luck, first=FIRST_DELAY, longest=LONGEST_DELAY))
+
+    def _release(self, key: Key, at: float | None) -> None:
+        self._active.discard(key)
+        if key in self._due:
+            # Woken while it was looked at.
+            self._push(key)
+        if at is not None:
+            self.wake(key, at)
+
+    def _push(self, key: Key) -> None:
+        if key not in self._active:
+            heapq.heappush(self._heap, (self._due[key], next(self._order), key))
+
+    def _drop_stale(self) -> None:
+        """Entries that were overtaken by an earlier date, or whose key is being looked at, mean nothing."""
+        while self._heap and (
+            self._due.get(self._heap[0][2]) != self._heap[0][0] or self._heap[0][2] in self._active
+        ):
+            heapq.heappop(self._heap)

@@ -1,0 +1,63 @@
+"""Looks around one object: its children, what it is related to, and the answers to its questions.
+
+Everything comes from caches, except children read live when a cache has fallen behind our own writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ..api.meta import Key, Resource
+from ..cluster.client import Client
+from .contract import Controller, Ref, Selection, Snapshot, identity
+from .expectations import Informers
+from .ownership import owner_uid
+from .questions import ask
+from .relations import selects
+
+
+@dataclass(frozen=True)
+class Around:
+    """One object and what is known of its surroundings before anybody was asked."""
+
+    obj: Resource
+    children: Iterable[Resource]
+    now: datetime
+
+
+async def look(controller: Controller, around: Around, informers: Informers, client: Client) -> Snapshot:
+    """The snapshot that *controller* decides on."""
+    related = related_objects(controller.related(around.obj), informers)
+    seen = Snapshot(around.now, tuple(sorted(around.children, key=identity)), related)
+    questions = controller.asks(around.obj, seen)
+    return replace(seen, answers=await ask(client, questions)) if questions else seen
+
+
+def cached_children(obj: Resource, kinds: Iterable[type[Resource]], informers: Informers) -> list[Resource]:
+    return [child for kind in kinds for child in informers[kind].owned(obj.uid)]
+
+
+async def live_children(obj: Resource, kinds: Iterable[type[Resource]], client: Client) -> list[Resource]:
+    found: list[Resource] = []
+    for kind in kinds:
+        listing = await client.list(kind, obj.namespace if kind.namespaced else "")
+        found += (child for child in listing.items if owner_uid(child) == obj.uid)
+    return found
+
+
+def related_objects(wishes: Iterable[Ref | Selection], informers: Informers) -> tuple[Resource, ...]:
+    found: dict[tuple[type[Resource], str, str], Resource] = {}
+    for wish in wishes:
+        for obj in matching(wish, informers):
+            found[type(obj), obj.namespace, obj.name] = obj
+    return tuple(found.values())
+
+
+def matching(wish: Ref | Selection, informers: Informers) -> Iterable[Resource]:
+    informer = informers[wish.kind]
+    if isinstance(wish, Selection):
+        return [obj for obj in informer.all() if selects(wish, obj)]
+    obj = informer.get(Key(wish.namespace if wish.kind.namespaced else "", wish.name))
+    return [] if obj is None else [obj]

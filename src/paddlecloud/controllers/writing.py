@@ -1,0 +1,174 @@
+"""Carries out what was decided for one object, in one pass.
+
+Safe to be killed between any two writes: finalizers are added before anything they guard is made and
+removed after everything else; the status tells what was seen, so it does not depend on the writes. One
+write that fails does not stop the others; what went wrong is kept for the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from .. import log
+from ..api.meta import Resource, Value
+from ..cluster.client import Client
+from ..errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    NotFound,
+    PaddleCloudError,
+    ServerError,
+    Timeout,
+    TooManyRequests,
+    Unavailable,
+)
+from .contract import Note, Plan, Update, identity
+from .expectations import Expectations
+from .ownership import adopted, left_behind, owner_uid
+from .statuses import status_patch
+
+PASSING = (Conflict, TooManyRequests, Unavailable, Timeout, ServerError)
+"""Refusals that say nothing about the object itself; a user need not hear of them."""
+LOOK_FOR_NAME = 30.0
+LOOK_FOR_REMOVAL = 1.0
+
+
+class Writes:
+    """The writes of one pass; `errors`, `notes` and `again` tell afterwards how they went."""
+
+    def __init__(
+        self, controller: str, client: Client, owner: Resource, expected: Expectations, now: float
+    ) -> None:
+        self.owner = owner
+        """As it is after the last write to it."""
+        self.errors: list[PaddleCloudError] = []
+        self.notes: list[Note] = []
+        """What a user should know about writes that were refused."""
+        self.again: float | None = None
+        """Seconds until a look is worth while, because something outside has to happen first."""
+        self.made = 0
+        self._client, self._expected, self._now = client, expected, now
+        self._key = owner.key
+        self._log = log.for_object(f"controllers.{controller}", owner.kind, owner.namespace, owner.name)
+
+    async def add_finalizers(self, wanted: tuple[str, ...] | None) -> None:
+        """Raises when it cannot: nothing that needs the finalizer may be made then."""
+        have = self.owner.metadata.finalizers
+        missing = [f for f in wanted or () if f not in have]
+        # A server refuses new finalizers on an object that is being deleted.
+        if missing and self.owner.metadata.deletion_timestamp is None:
+            await self._patch_owner({"metadata": {"finalizers": [*have, *missing]}})
+            self._wrote("added the finalizer %s", ", ".join(missing))
+
+    async def children(self, plan: Plan, reasons: Mapping[Any, str]) -> None:
+        """Deletes, creates, updates, in this order; *reasons* tells why a child that holds data goes."""
+        for child in plan.delete:
+            await self._attempt(self._delete(child, reasons.get(identity(child), "")))
+        for child in plan.create:
+            await self._attempt(self._create(adopted(child, self.owner)))
+        for update in plan.update:
+            await self._attempt(self._update(update))
+
+    async def status(self, decided: Value | dict[str, Any] | None) -> bool:
+        """Store the status if it differs; whether it was written."""
+        if decided is None or not self.owner.has_status:
+            return False
+        patch = status_patch(self.owner, decided)
+        return bool(patch) and await self._attempt(self._write_status(patch))
+
+    async def remove_finalizers(self, wanted: tuple[str, ...] | None) -> None:
+        have = self.owner.metadata.finalizers
+        kept = [f for f in have if wanted is None or f in wanted]
+        # Something is left to be done that the finalizer stands for: keep it until that has succeeded.
+        if kept == have or self.errors:
+            return
+        if await self._attempt(self._patch_owner({"metadata": {"finalizers": kept}})):
+            self._wrote("removed the finalizer %s", ", ".join(f for f in have if f not in kept))
+
+    async def _delete(self, child: Resource, reason: str) -> None:
+        try:
+            await self._client.delete(type(child), child.key, uid=child.uid)
+        except NotFound:
+            pass
+        else:
+            self._wrote("deleted %s %s%s", child.kind, child.name, f": {reason}" if reason else "")
+        self._expected.deleted(self._key, child, self._now)
+
+    async def _create(self, child: Resource) -> None:
+        try:
+            made = await self._client.create(child)
+        except AlreadyExists:
+            await self._meet(child)
+        except ApiError as error:
+            if not isinstance(error, PASSING):
+                self.notes.append(
+                    Note("Warning", "FailedCreate", f"{child.kind} {child.name}: {error.message}")
+                )
+            raise
+        else:
+            self._expected.written(self._key, made, self._now)
+            self._wrote("created %s %s", child.kind, child.name)
+
+    async def _meet(self, child: Resource) -> None:
+        """A child to be created exists already: ours and unseen so far, a predecessor's, or a stranger's."""
+        there = await self._client.find(type(child), child.namespace, child.name)
+        if there is None:
+            raise Conflict(f"{child.kind} {child.name} came and went")
+        if owner_uid(there) == self.owner.uid:
+            self._expected.written(self._key, there, self._now)
+        elif left_behind(there, self.owner):
+            self._look_again(LOOK_FOR_REMOVAL)
+        else:
+            sentence = (
+                f"{child.kind} {child.name} exists and is not ours; it is left alone, delete or rename it"
+            )
+            self.notes.append(Note("Warning", "NameTaken", sentence))
+            self._look_again(LOOK_FOR_NAME)
+
+    async def _update(self, update: Update) -> None:
+        observed = update.observed
+        version = {"resourceVersion": observed.metadata.resource_version}
+        patch = {**update.patch, "metadata": {**update.patch.get("metadata", {}), **version}}
+        try:
+            now = await self._client.patch(type(observed), observed.key, patch)
+        except NotFound as error:
+            raise Conflict(f"{observed.kind} {observed.name} has gone") from error
+        except ApiError as error:
+            if not isinstance(error, PASSING):
+                said = f"{observed.kind} {observed.name}: {error.message}"
+                self.notes.append(Note("Warning", "FailedUpdate", said))
+            raise
+        self._expected.written(self._key, now, self._now)
+        self._wrote("updated %s %s", observed.kind, observed.name)
+
+    async def _write_status(self, patch: dict[str, Any]) -> None:
+        await self._patch_owner({"status": patch}, subresource="status")
+        self._wrote("wrote the status: %s", ", ".join(sorted(patch)))
+
+    async def _patch_owner(self, patch: dict[str, Any], subresource: str = "") -> None:
+        version = {"resourceVersion": self.owner.metadata.resource_version}
+        body = {**patch, "metadata": {**patch.get("metadata", {}), **version}}
+        kind = type(self.owner)
+        try:
+            self.owner = await self._client.patch(kind, self._key, body, subresource=subresource)
+        except NotFound as error:
+            # Not a failure: the next look will find no object and rest.
+            raise Conflict("the object has gone") from error
+        self._expected.written(self._key, self.owner, self._now)
+
+    async def _attempt(self, write: Awaitable[None]) -> bool:
+        try:
+            await write
+        except PaddleCloudError as error:
+            self.errors.append(error)
+            return False
+        return True
+
+    def _look_again(self, seconds: float) -> None:
+        self.again = seconds if self.again is None else min(self.again, seconds)
+
+    def _wrote(self, sentence: str, *words: object) -> None:
+        self.made += 1
+        self._log.info(sentence, *words)

@@ -1,0 +1,133 @@
+"""The node's side of the API: what it watches there and what it writes.
+
+The only module of the node that knows the client. Everything it is asked comes through `Upstream`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ... import log
+from ...api.core import Event, Node, Pod, Service, ServiceAccount
+from ...api.meta import Key, Resource
+from ...cluster import requests
+from ...cluster.client import Client
+from ...cluster.informer import Informer
+from ...errors import AlreadyExists, NotFound, PaddleCloudError
+from .machine import Declared, Machine, node_object
+from .obstacles import VolumeMissing
+from .proxy import Proxy, routes
+from .roster import Roster
+from .upstream import Upstream
+
+R = TypeVar("R", bound=Resource)
+HEARTBEAT = 30.0
+TOKEN_SECONDS = 10 * 365 * 24 * 3600
+"""Tokens are not renewed in running pods yet, so they last as long as any pod will."""
+
+
+class ClusterUpstream:
+    """`Upstream` on a real client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def find(self, kind: type[R], namespace: str, name: str) -> R | None:
+        return await self._client.find(kind, namespace, name)
+
+    async def access_files(self, pod: Pod) -> dict[str, bytes]:
+        account = str(pod.spec.get("serviceAccountName") or "default")
+        path = requests.path_of(ServiceAccount, Key(pod.namespace, account), "token")
+        bound = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid}
+        body = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": TOKEN_SECONDS, "boundObjectRef": bound},
+        }
+        try:
+            answer = await self._client.request(requests.write("POST", path, body))
+        except NotFound as error:
+            raise VolumeMissing(
+                f"ServiceAccount {account} does not exist in namespace {pod.namespace}",
+                next_step="create it; the pod goes on by itself",
+            ) from error
+        return {
+            "token": str(answer["status"]["token"]).encode(),
+            "ca.crt": (self._client.access.ca or "").encode(),
+            "namespace": pod.namespace.encode(),
+        }
+
+    async def publish(self, pod: Pod, status: dict[str, Any]) -> Pod:
+        # The uid makes the write fail on another pod of the same name.
+        body = {"metadata": {"uid": pod.uid}, "status": status}
+        return await self._client.patch(Pod, pod.key, body, subresource="status")
+
+    async def remove(self, pod: Pod) -> None:
+        await self._client.delete(Pod, pod.key, uid=pod.uid, grace=0)
+
+    async def record(self, event: Event) -> None:
+        if event.count > 1:
+            patch = {"count": event.count, "lastTimestamp": event.last_timestamp}
+            try:
+                await self._client.patch(Event, event.key, patch)
+                return
+            except NotFound:
+                pass
+        await self._client.create(event)
+
+    async def register(self, node: Node) -> None:
+        wanted = node.wire()
+        try:
+            await self._client.create(node)
+        except AlreadyExists:
+            labels = {"metadata": {"labels": wanted["metadata"]["labels"]}}
+            await self._client.patch(Node, node.key, labels)
+        await self._client.patch_status(Node, node.key, wanted["status"])
+
+
+async def heartbeat(
+    names: tuple[str, ...], machine: Machine, declared: Declared, upstream: Upstream, now: Callable[[], float]
+) -> None:
+    """Keep the Node objects there and fresh, until cancelled."""
+    since = now()
+    while True:
+        pause = HEARTBEAT
+        for name in names:
+            try:
+                await upstream.register(node_object(name, machine, declared, now(), since))
+            except PaddleCloudError as error:
+                log.logger("node").warning("node %s could not be registered: %s", name, error)
+                pause = 1.0
+        await asyncio.sleep(pause)
+
+
+async def follow_pods(pods: Informer[Pod], roster: Roster) -> None:
+    """Hand every change to the roster; sweep once all pods are known."""
+    pods.subscribe(roster.changed)
+    await pods.synced.wait()
+    # Without a revision the list is empty because nobody could be asked: not a reason to stop pods.
+    while not pods.revision:
+        await asyncio.sleep(1)
+    roster.sweep()
+
+
+async def follow_services(services: Informer[Service], pods: Informer[Pod], proxy: Proxy) -> None:
+    """Keep the proxy's listeners as Services and pods ask, until cancelled."""
+    changed = asyncio.Event()
+
+    def wake(_: Resource | None, __: Resource | None) -> None:
+        changed.set()
+
+    services.subscribe(wake)
+    pods.subscribe(wake)
+    await services.synced.wait()
+    await pods.synced.wait()
+    try:
+        while True:
+            changed.clear()
+            await proxy.follow(routes(services.all(), pods.all()))
+            await changed.wait()
+    finally:
+        await proxy.close()

@@ -1,0 +1,182 @@
+"""A container run as its folder tells it: prepared, running, finished or vanished.
+
+Everything is read back from files and from /proc, so a node that has just started knows as much as one
+that never stopped. A process is known by its pid, its start time and the boot: a pid alone lies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from . import shim
+
+
+class State(StrEnum):
+    PREPARED = "prepared"
+    """Described and not begun: starting it (again) is safe."""
+    RUNNING = "running"
+    FINISHED = "finished"
+    VANISHED = "vanished"
+    """Its shim was killed and took the container along; nobody saw how it ended."""
+
+    @property
+    def over(self) -> bool:
+        return self in (State.FINISHED, State.VANISHED)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of one container; times are seconds since the epoch."""
+
+    number: int
+    state: State
+    crashes: int = 0
+    """Quick ends in a row before this run: what the back-off counts."""
+    started_at: float = 0.0
+    finished_at: float = 0.0
+    exit_code: int = 0
+    signal: int = 0
+    message: str = ""
+    pid: int = 0
+
+
+def read(folder: Path) -> Attempt:
+    number = int(folder.name)
+    crashes = int(content(folder / "run.json").get("crashes", 0))
+    if end := content(folder / "exit.json"):
+        killed = int(end.get("signal", 0))
+        return Attempt(
+            number, State.FINISHED, crashes, end["startedAt"], end["finishedAt"],
+            128 + killed if killed else end["code"], killed, end["message"],
+        )  # fmt: skip
+    state = content(folder / "state.json")
+    if not state:
+        return Attempt(number, State.PREPARED, crashes)
+    started = float(state.get("startedAt", 0.0)) or (folder / "state.json").stat().st_mtime
+    if is_alive(state, "shim"):
+        return Attempt(number, State.RUNNING, crashes, started, pid=int(state.get("pid", 0)))
+    # The shim may have written its last word between the two looks.
+    if (folder / "exit.json").exists():
+        return read(folder)
+    return Attempt(
+        number, State.VANISHED, crashes, started, (folder / "state.json").stat().st_mtime, 137, 9,
+        "the supervisor of this container was killed; how the container ended was not seen",
+    )  # fmt: skip
+
+
+def of_container(folder: Path) -> tuple[Attempt, ...]:
+    """The runs kept of one container, oldest first."""
+    if not folder.is_dir():
+        return ()
+    numbered = sorted(folder.iterdir(), key=lambda path: int(path.name))
+    return tuple(read(path) for path in numbered if described(path))
+
+
+def described(folder: Path) -> bool:
+    return (folder / "run.json").exists()
+
+
+def describe(folder: Path, order: Mapping[str, Any]) -> None:
+    """Write down what to run; `run.json` appears whole and readable by its owner only."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    new = folder / "run.json.new"
+    with os.fdopen(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump(order, file)
+    new.rename(folder / "run.json")
+
+
+async def ended(folder: Path) -> None:
+    """Return once the run in *folder* has no live shim; costs nothing while it waits."""
+    state = content(folder / "state.json")
+    pidfd = open_process(state, "shim")
+    if pidfd is None:
+        return
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+    loop.add_reader(pidfd, over.set)
+    try:
+        await over.wait()
+    finally:
+        loop.remove_reader(pidfd)
+        os.close(pidfd)
+
+
+def ask_to_stop(folder: Path) -> None:
+    """SIGTERM to the container's first process, through the shim."""
+    send(folder, "shim", signal.SIGTERM)
+
+
+def kill(folder: Path) -> None:
+    """SIGKILL to the container's first process; the shim then ends the rest and reports."""
+    send(folder, "pid", signal.SIGKILL)
+
+
+def send(folder: Path, whom: str, number: signal.Signals) -> None:
+    pidfd = open_process(content(folder / "state.json"), whom)
+    if pidfd is None:
+        return
+    try:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(pidfd, number)
+    finally:
+        os.close(pidfd)
+
+
+def open_process(state: Mapping[str, Any], whom: str) -> int | None:
+    """A pidfd of the process that *state* means, or None when it is gone."""
+    if not is_alive(state, whom):
+        return None
+    try:
+        pidfd = os.pidfd_open(int(state[whom]))
+    except ProcessLookupError:
+        return None
+    # The pid could have changed hands before it was opened; now it cannot.
+    if is_alive(state, whom):
+        return pidfd
+    os.close(pidfd)
+    return None
+
+
+def is_alive(state: Mapping[str, Any], whom: str) -> bool:
+    pid = int(state.get(whom, 0))
+    if not pid or state.get("boot") != shim.boot():
+        return False
+    try:
+        fields = shim.stat_fields(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return fields[0] not in "ZX" and int(fields[19]) == state.get(f"{whom}Start")
+
+
+def sweep(uid: str, container: str) -> int:
+    """Kill what a vanished run left behind, found by the marks in its environment; returns how many."""
+    marks = {f"POD_UID={uid}".encode(), f"CONTAINER_NAME={container}".encode()}
+    found = [pid for pid, environ in environments() if marks <= environ]
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    return len(found)
+
+
+def environments() -> Iterator[tuple[int, set[bytes]]]:
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and int(entry) != os.getpid():
+            with contextlib.suppress(OSError):
+                yield int(entry), set(Path("/proc", entry, "environ").read_bytes().split(b"\0"))
+
+
+def content(path: Path) -> dict[str, Any]:
+    try:
+        loaded: dict[str, Any] = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    return loaded

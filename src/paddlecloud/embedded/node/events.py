@@ -1,0 +1,68 @@
+"""Events of pods: what the node did and what it met, each told once and then counted.
+
+An event is worth less than the deed it tells of: one that cannot be written is dropped with a line in the
+log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import log
+from ...api.core import Event, Pod
+from ...errors import PaddleCloudError
+from .podstatus import timestamp
+from .upstream import Upstream
+
+LONGEST = 1024
+REMEMBERED = 4096
+
+
+class Recorder:
+    def __init__(self, upstream: Upstream, now: Callable[[], float]) -> None:
+        self._upstream, self._now = upstream, now
+        self._told: dict[tuple[str, ...], Event] = {}
+        self._log = log.logger("node.events")
+
+    async def tell(self, pod: Pod, reason: str, message: str, container: str = "") -> None:
+        await self._write(pod, "Normal", reason, message, container)
+
+    async def warn(self, pod: Pod, reason: str, message: str, container: str = "") -> None:
+        await self._write(pod, "Warning", reason, message, container)
+
+    async def _write(self, pod: Pod, kind: str, reason: str, message: str, container: str) -> None:
+        identity = (pod.uid, reason, message, container)
+        event = self._counted(identity) or self._new(pod, kind, reason, message, container)
+        while len(self._told) >= REMEMBERED:
+            self._told.pop(next(iter(self._told)))
+        self._told[identity] = event
+        try:
+            await self._upstream.record(event)
+        except PaddleCloudError as error:
+            self._log.warning("event %s of %s lost: %s", reason, pod.key, error.message)
+
+    def _counted(self, identity: tuple[str, ...]) -> Event | None:
+        before = self._told.pop(identity, None)
+        if before is None:
+            return None
+        return before.but(count=before.count + 1, last_timestamp=timestamp(self._now()))
+
+    def _new(self, pod: Pod, kind: str, reason: str, message: str, container: str) -> Event:
+        now = self._now()
+        involved: dict[str, Any] = pod.reference()
+        if container:
+            involved["fieldPath"] = f"spec.containers{{{container}}}"
+        return Event.read(
+            {
+                "metadata": {"name": f"{pod.name}.{int(now * 1e9):x}", "namespace": pod.namespace},
+                "involvedObject": involved,
+                "reason": reason,
+                "message": message[:LONGEST],
+                "type": kind,
+                "count": 1,
+                "source": {"component": "kubelet", "host": pod.node},
+                "firstTimestamp": timestamp(now),
+                "lastTimestamp": timestamp(now),
+            }
+        )

@@ -1,0 +1,114 @@
+"""What a container run is to execute: argv, environment and working directory, all paths real.
+
+Pure. The suite's words come first, the pod's override them; the marks by which a run is found again
+override both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...api.core import Pod
+from .environments import Environment
+from .lifecycle import Container
+from .obstacles import ConfigMissing
+from .substitution import Paths, expand
+from .suites import Suite
+from .variables import Facts, variables
+from .volumes import ACCESS, ACCESS_PATH, mounts
+
+TERMINATION_LOG = "/dev/termination-log"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a run stands on."""
+
+    suite: Suite
+    environment: Environment
+    run_folder: Path
+    home: Path
+    volumes: Mapping[str, Path] = field(default_factory=dict)
+    inherited: Mapping[str, str] = field(default_factory=dict)
+    api: tuple[str, str] = ("", "")
+    """Host and port of the API server."""
+
+    @property
+    def code(self) -> Path:
+        """The run's own copy of the suite's code: what a container writes there dies with it."""
+        return self.run_folder / "code"
+
+
+def order_of(pod: Pod, container: Container, ground: Ground, facts: Facts) -> dict[str, Any]:
+    """The content of `run.json`; raises an `Obstacle` when something it refers to is missing."""
+    termination = str(ground.run_folder / "termination")
+    real = mounts(container, ground.volumes)
+    real[container.get("terminationMessagePath") or TERMINATION_LOG] = Path(termination)
+    if ground.suite.code:
+        real.setdefault(ground.suite.says.at, ground.code)
+    paths = Paths(real)
+    said = variables(container, pod, facts)
+    own = surroundings(pod, container, ground, facts)
+    known = {**ground.suite.says.env, **own, **said}
+    env = {name: paths.apply(text) for name, text in known.items()}
+    return {
+        "argv": [paths.apply(text) for text in command(container, ground.suite, known)],
+        "env": {**env, **search_paths(ground, env), **marks(pod, container, termination)},
+        "cwd": paths.apply(expand(container.get("workingDir") or "", known)) or str(start_folder(ground)),
+        "termination": termination,
+    }
+
+
+def command(container: Container, suite: Suite, known: Mapping[str, str]) -> list[str]:
+    given = container.get("command") or suite.says.entrypoint
+    argv = [*given, *(container.get("args") or ())]
+    if not argv:
+        raise ConfigMissing(
+            f"container {container['name']} has no command, and suite {suite.name} has no entry point",
+            next_step="give the container a command",
+        )
+    return [expand(text, known) for text in argv]
+
+
+def surroundings(pod: Pod, container: Container, ground: Ground, facts: Facts) -> dict[str, str]:
+    """What every container finds set, unless its spec says otherwise."""
+    host, port = ground.api
+    found = {
+        **ground.inherited,
+        "HOME": str(ground.home),
+        "HOSTNAME": str(pod.spec.get("hostname") or pod.name),
+        "POD_IP": facts.pod_ip,
+        "POD_NAME": pod.name,
+        "POD_NAMESPACE": pod.namespace,
+        "GLOO_SOCKET_IFNAME": "lo",
+        "KUBERNETES_SERVICE_HOST": host,
+        "KUBERNETES_SERVICE_PORT": port,
+    }
+    if ACCESS in ground.volumes:
+        found["KUBERNETES_SERVICEACCOUNT"] = ACCESS_PATH
+    return found
+
+
+def search_paths(ground: Ground, env: Mapping[str, str]) -> dict[str, str]:
+    """The suite's environment in front of whatever the container asked for."""
+    ours = dict(ground.environment.variables)
+    result = {"PATH": f"{ground.environment.bin}:{env.get('PATH') or os.defpath}", **ours}
+    if "PYTHONPATH" in ours and env.get("PYTHONPATH"):
+        result["PYTHONPATH"] = f"{ours['PYTHONPATH']}:{env['PYTHONPATH']}"
+    return result
+
+
+def marks(pod: Pod, container: Container, termination: str) -> dict[str, str]:
+    return {
+        "POD_UID": pod.uid,
+        "CONTAINER_NAME": container["name"],
+        "TERMINATION_MESSAGE_PATH": termination,
+    }
+
+
+def start_folder(ground: Ground) -> Path:
+    return ground.code if ground.suite.code else ground.home

@@ -1,0 +1,121 @@
+"""The folder of one pod: who it is, its address, its volumes, the runs of its containers.
+
+    pod.json                       identity and address, written once
+    home/  volumes/                what the containers write
+    containers/NAME/N/             run N of a container, kept by its shim
+
+All a node knows about a pod besides the API is here, so that a new node process knows it too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...api.core import Pod
+from . import attempts
+from .attempts import Attempt
+
+KEPT_RUNS = 2
+"""The present run and the one before, for `logs --previous`."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What must be known of a pod when the API has forgotten it."""
+
+    uid: str
+    namespace: str
+    name: str
+    node: str
+    address: str
+    init_containers: tuple[str, ...]
+    containers: tuple[str, ...]
+
+    def pod(self) -> Pod:
+        """The pod, as far as it is needed to stop it."""
+        return Pod.read(
+            {
+                "metadata": {"uid": self.uid, "namespace": self.namespace, "name": self.name},
+                "spec": {
+                    "nodeName": self.node,
+                    "initContainers": [{"name": name} for name in self.init_containers],
+                    "containers": [{"name": name} for name in self.containers],
+                },
+            }
+        )
+
+
+def record_of(pod: Pod, address: str) -> Record:
+    init = tuple(c["name"] for c in pod.spec.get("initContainers") or ())
+    main = tuple(c["name"] for c in pod.spec["containers"])
+    return Record(pod.uid, pod.namespace, pod.name, pod.node, address, init, main)
+
+
+class PodFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def home(self) -> Path:
+        return self.path / "home"
+
+    @property
+    def volumes(self) -> Path:
+        return self.path / "volumes"
+
+    def run_folder(self, container: str, number: int) -> Path:
+        return self.path / "containers" / container / str(number)
+
+    def record(self) -> Record | None:
+        """Who lives here; None for a folder that was not finished or is none of ours."""
+        found = attempts.content(self.path / "pod.json")
+        if not found:
+            return None
+        init, main = tuple(found.pop("init_containers")), tuple(found.pop("containers"))
+        return Record(**found, init_containers=init, containers=main)
+
+    def settle(self, record: Record) -> None:
+        """Write down who lives here, once."""
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new = self.path / "pod.json.new"
+        with os.fdopen(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(asdict(record), file)
+        new.rename(self.path / "pod.json")
+
+    def attempts(self, container: str) -> tuple[Attempt, ...]:
+        return attempts.of_container(self.path / "containers" / container)
+
+    def forget_old_runs(self, container: str) -> None:
+        for attempt in self.attempts(container)[:-KEPT_RUNS]:
+            shutil.rmtree(self.run_folder(container, attempt.number), ignore_errors=True)
+
+    def remove(self) -> None:
+        # The record goes last: a removal that was cut short is taken up again.
+        for path in (self.path / "containers", self.volumes, self.home):
+            if path.exists():
+                shutil.rmtree(path, onerror=open_and_retry)
+        if self.path.exists():
+            shutil.rmtree(self.path)
+
+
+def open_and_retry(function: object, path: str, error: object) -> None:
+    """Containers may leave folders without permissions behind; their owner may still remove them."""
+    parent = os.path.dirname(path)
+    for folder in (parent, path):
+        if os.path.isdir(folder) and not os.path.islink(folder):
+            os.chmod(folder, 0o700)
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
+def all_folders(pods: Path) -> Iterator[PodFolder]:
+    """The pods that have a folder on one node."""
+    if pods.is_dir():
+        yield from (PodFolder(path) for path in sorted(pods.iterdir()) if path.is_dir())

@@ -1,0 +1,94 @@
+"""All pods of the nodes of this process: one keeper each, those found in folders included.
+
+A pod is known by its uid: a new pod of an old name is another pod. Addresses are given here, where all
+pods are known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from ... import log
+from ...api.core import Pod
+from .addresses import free_address, position
+from .keeper import Keeper
+from .podfolder import PodFolder, all_folders, record_of
+from .workshop import Workshop
+
+
+class Roster:
+    def __init__(self, nodes: Iterable[str], block: int, shop: Workshop) -> None:
+        self._nodes, self._block, self._shop = frozenset(nodes), block, shop
+        self._keepers: dict[str, Keeper] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._addresses: dict[str, str] = {}
+        self._next_address = 0
+        self._log = log.logger("node")
+        for folder in self._folders():
+            if record := folder.record():
+                self._addresses[record.uid] = record.address
+
+    def changed(self, old: Pod | None, new: Pod | None) -> None:
+        """A pod of the cluster is now *new*; call it for every change and at the start for every pod."""
+        if old is not None and (new is None or new.uid != old.uid) and (keeper := self._keepers.get(old.uid)):
+            keeper.gone()
+        if new is None or new.node not in self._nodes:
+            return
+        keeper = self._keepers.get(new.uid)
+        if keeper is None:
+            self._keep(new)
+        else:
+            keeper.update(new)
+
+    def sweep(self) -> None:
+        """Stop and remove the pods that have a folder but are not in the API; call it once all are known."""
+        for folder in self._folders():
+            record = folder.record()
+            if record is None:
+                folder.remove()
+            elif record.uid not in self._keepers:
+                self._log.info("pod %s/%s is not in the API any more", record.namespace, record.name)
+                self._keep(record.pod())
+                self._keepers[record.uid].gone()
+
+    def find(self, namespace: str, name: str) -> PodFolder | None:
+        """The folder of the pod of that name; while an old one of the name goes, the newer one."""
+        found = [k for k in self._keepers.values() if k.pod.namespace == namespace and k.pod.name == name]
+        return found[-1].folder if found else None
+
+    async def close(self) -> None:
+        """Let go of all pods; they run on."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def idle(self) -> None:
+        """Return once no pod is kept."""
+        while self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    def _keep(self, pod: Pod) -> None:
+        folder = PodFolder(self._shop.home.pods(pod.node) / pod.uid)
+        leaving = pod.metadata.deletion_timestamp is not None
+        if folder.record() is None and not leaving:
+            folder.settle(record_of(pod, self._address(pod.uid)))
+        keeper = Keeper(pod, folder, self._shop)
+        task = asyncio.create_task(keeper.run(), name=f"pod {pod.key}")
+        self._keepers[pod.uid], self._tasks[pod.uid] = keeper, task
+        task.add_done_callback(lambda done: self._kept(pod.uid, done))
+
+    def _kept(self, uid: str, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            self._log.error("%s: its keeper broke", task.get_name(), exc_info=error)
+        for table in (self._keepers, self._tasks, self._addresses):
+            table.pop(uid, None)
+
+    def _address(self, uid: str) -> str:
+        address = free_address(self._block, set(self._addresses.values()), self._next_address)
+        self._addresses[uid] = address
+        self._next_address = position(address) + 1
+        return address
+
+    def _folders(self) -> list[PodFolder]:
+        return [folder for node in sorted(self._nodes) for folder in all_folders(self._shop.home.pods(node))]

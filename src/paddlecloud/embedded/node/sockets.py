@@ -1,0 +1,47 @@
+"""Unix sockets at paths of any length.
+
+The kernel allows 107 bytes for the name of a unix socket, and a home may lie deeper. A socket is therefore
+named relative to an open descriptor of its folder.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def listening(path: Path) -> socket.socket:
+    """A socket that listens at *path*, closed to other users; what a dead process left there goes."""
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with short_name(path) as name:
+        listener.bind(name)
+    path.chmod(0o600)
+    listener.listen(128)
+    listener.setblocking(False)
+    return listener
+
+
+def connected(path: Path) -> socket.socket:
+    """A connection to *path*; raises what `connect` raises. Local, so it does not wait."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with short_name(path) as name:
+            connection.connect(name)
+    except BaseException:
+        connection.close()
+        raise
+    connection.setblocking(False)
+    return connection
+
+
+@contextmanager
+def short_name(path: Path) -> Iterator[str]:
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)

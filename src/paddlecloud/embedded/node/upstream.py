@@ -1,0 +1,34 @@
+"""What a node asks of the API, a small protocol; `agent` speaks it to a cluster, tests to a dictionary."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+from ...api.core import Event, Node, Pod
+from ...api.meta import Resource
+
+R = TypeVar("R", bound=Resource)
+
+
+class Upstream(Protocol):
+    async def find(self, kind: type[R], namespace: str, name: str) -> R | None: ...
+
+    async def access_files(self, pod: Pod) -> dict[str, bytes]:
+        """`token`, `ca.crt` and `namespace` for the pod's service account."""
+        ...
+
+    async def publish(self, pod: Pod, status: dict[str, Any]) -> Pod:
+        """Merge *status* into that of the pod; raises `NotFound` when it is gone."""
+        ...
+
+    async def remove(self, pod: Pod) -> None:
+        """Take the pod out of the API, now, if it is still this very pod."""
+        ...
+
+    async def record(self, event: Event) -> None:
+        """Create the event, or raise the count of the one that has its name."""
+        ...
+
+    async def register(self, node: Node) -> None:
+        """See that the node exists with these labels and this status."""
+        ...

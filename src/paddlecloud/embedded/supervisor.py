@@ -1,0 +1,211 @@
+"""`pdc up`: one process that starts the others and starts them again when they die.
+
+Children are forked after the common imports, so that starting costs little and memory is shared. They
+end with the supervisor, even when it is killed; the pods do not. One home has one supervisor: the lock
+says so, not the pid file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import fcntl
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from .. import log, settings
+from ..cluster.kubeconfig import from_kubeconfig
+from ..errors import AlreadyRunning, PaddleCloudError
+from ..serving import gateway
+from ..settings import Home
+from .identity import Identity, alive, establish
+from .node import main as node
+from .node.machine import Declared
+from .server import serve
+from .workloads import run as controllers
+
+PR_SET_PDEATHSIG = 1
+QUICK = 5.0  # a process that lives shorter than this is restarted more and more slowly
+SLOWEST = 10.0
+PATIENCE = 10.0  # seconds a process gets to end by itself
+LOG = log.logger("supervisor")
+
+
+@dataclass(frozen=True)
+class Up:
+    """What `pdc up` was asked for."""
+
+    port: int = 0
+    nodes: int = 0
+    pretend_gpus: int = 0
+    node_labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Child:
+    name: str
+    main: Callable[[], Coroutine[Any, Any, None]]
+    pid: int = 0
+    started: float = 0.0
+    failures: int = 0
+    due: float = 0.0
+
+
+def run(home: Home, up: Up, on_start: Callable[[Identity], None]) -> None:
+    """Be the supervisor of *home* until told to end. Raises `AlreadyRunning` for a second one."""
+    home.make()
+    with lock(home):
+        identity = establish(home, port=up.port, nodes=up.nodes)
+        (home.run / "supervisor.pid").write_text(str(os.getpid()))
+        try:
+            supervise(home, children_of(home, identity, up), lambda: on_start(identity))
+        finally:
+            (home.run / "supervisor.pid").unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def lock(home: Home) -> Any:
+    path = home.run / "supervisor.lock"
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        pid = alive(home.run / "supervisor.pid")
+        raise AlreadyRunning(
+            f"a cluster is already running in {home}" + (f" (process {pid})" if pid else ""),
+            next_step="use it as it is (`pdc status`), stop it (`pdc down`), or choose another --home",
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
+    def access(name: str) -> Any:
+        return from_kubeconfig(home.run / f"{name}.kubeconfig")
+
+    options = node.NodeOptions(identity.node_names, identity.block, Declared(labels=up.node_labels, pretend_gpus=up.pretend_gpus))
+    return [
+        Child("api", lambda: serve.run(home, identity)),
+        Child("controllers", lambda: controllers.run(home, access("controllers"))),
+        Child("node", lambda: node.run(home, access("node"), options)),
+        Child("gateway", lambda: gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port)),
+    ]
+
+
+def supervise(home: Home, children: list[Child], on_start: Callable[[], None]) -> None:
+    wanted = [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD]
+    # Signals are waited for, not handled: the loop is then plain code without races.
+    signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    try:
+        for child in children:
+            start(home, child)
+        on_start()
+        while True:
+            soonest = min((c.due for c in children if not c.pid), default=None)
+            pause = 3600.0 if soonest is None else max(0.0, soonest - time.monotonic())
+            told = signal.sigtimedwait(wanted, pause)
+            if told and told.si_signo in (signal.SIGTERM, signal.SIGINT):
+                return
+            reap(children)
+            for child in children:
+                if not child.pid and child.due <= time.monotonic():
+                    start(home, child)
+    finally:
+        stop(children)
+        asyncio.run(node.stop_all(home))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
+
+
+def start(home: Home, child: Child) -> None:
+    parent = os.getpid()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        child.pid, child.started = pid, time.monotonic()
+        return
+    code = 1
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() == parent:
+            code = be(child, home.logs / f"{child.name}.log")
+    finally:
+        os._exit(code)
+
+
+def be(child: Child, log_file: Path) -> int:
+    """The life of a child: its own log, its own loop, an end by SIGTERM."""
+    handle = os.open(log_file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    # Ctrl-C goes to the whole group; the supervisor decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD])
+    log.set_up(settings.value("log_level"), as_json=settings.value("log_format") == "json")
+    try:
+        uvloop.run(until_terminated(child.main()))
+    except PaddleCloudError as error:
+        LOG.error("%s ended: %s", child.name, error)
+        return error.exit_code
+    except Exception:
+        LOG.exception("%s ended", child.name)
+        return 1
+    return 0
+
+
+async def until_terminated(work: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def reap(children: list[Child]) -> None:
+    for child in children:
+        if not child.pid or os.waitpid(child.pid, os.WNOHANG) == (0, 0):
+            continue
+        lived = time.monotonic() - child.started
+        child.failures = child.failures + 1 if lived < QUICK else 1
+        pause = min(SLOWEST, 0.1 * 2**child.failures) if lived < QUICK else 0.0
+        LOG.warning(
+            "%s (process %d) ended after %.1f s; again in %.1f s", child.name, child.pid, lived, pause
+        )
+        child.pid, child.due = 0, time.monotonic() + pause
+
+
+def stop(children: list[Child]) -> None:
+    """The API last: the others say goodbye through it."""
+    for child in reversed(children):
+        if child.pid:
+            os.kill(child.pid, signal.SIGTERM)
+            if child.name == "controllers":
+                wait_all([c for c in children if c.name != "api"])
+    wait_all(children)
+
+
+def wait_all(children: list[Child]) -> None:
+    end = time.monotonic() + PATIENCE
+    while any(c.pid for c in children):
+        for child in children:
+            if child.pid and os.waitpid(child.pid, os.WNOHANG) != (0, 0):
+                child.pid = 0
+        if time.monotonic() > end:
+            for child in children:
+                if child.pid:
+                    os.kill(child.pid, signal.SIGKILL)
+            end = float("inf")
+        signal.sigtimedwait([signal.SIGCHLD], 0.2)

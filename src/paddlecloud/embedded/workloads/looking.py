@@ -1,0 +1,47 @@
+"""A loop that looks again whenever one of its informers saw a change; level-triggered like a controller.
+
+For the few jobs that are not about one object and its children: placing pods, binding claims, sweeping.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from ... import log
+from ...cluster.informer import Informer
+from ...errors import PaddleCloudError
+
+RETRY = 1.0
+SETTLE = 0.01  # changes come in bursts; one look serves them all
+
+
+async def look_on_change(
+    name: str, informers: Iterable[Informer[Any]], look: Callable[[], Awaitable[None]], *, every: float = 60.0
+) -> None:
+    """Call *look* at the start, after every change and every so often; errors are logged and retried."""
+    changed = asyncio.Event()
+    changed.set()
+    for informer in informers:
+        await informer.synced.wait()
+        informer.subscribe(lambda old, new: changed.set())
+    line = log.logger(f"workloads.{name}")
+    while True:
+        try:
+            async with asyncio.timeout(every):
+                await changed.wait()
+        except TimeoutError:
+            pass
+        await asyncio.sleep(SETTLE)
+        changed.clear()
+        try:
+            await look()
+        except PaddleCloudError as error:
+            line.warning("will try again: %s", error.message)
+            changed.set()
+            await asyncio.sleep(RETRY)
+        except Exception:
+            line.exception("will try again")
+            changed.set()
+            await asyncio.sleep(RETRY)

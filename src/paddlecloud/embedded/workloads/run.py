@@ -1,0 +1,63 @@
+"""The `controllers` process of an embedded cluster: our controllers and the workloads beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+from ...api.core import ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod
+from ...api.meta import Metadata, Resource
+from ...cluster.client import Client
+from ...cluster.informer import Informer
+from ...cluster.kubeconfig import Access
+from ...controllers import all as ours
+from ...controllers import hub
+from ...controllers.contract import Controller
+from ...controllers.health import Health
+from ...controllers.runtime import Options, Runtime
+from ...errors import AlreadyExists
+from ...settings import Home
+from . import knative, statefulset
+from .housekeeping import KINDS, Housekeeping
+from .looking import look_on_change
+from .scheduling import Scheduling
+from .volumes import LocalVolumes
+
+WORKLOADS: tuple[Controller, ...] = (statefulset.CONTROLLER, knative.SERVICES, knative.REVISIONS)
+
+
+async def run(home: Home, access: Access) -> None:
+    """Run until cancelled."""
+    async with Client(access) as client, asyncio.TaskGroup() as tasks:
+        runtime = Runtime((*ours.CONTROLLERS, *ours.EMBEDDED_ONLY, *WORKLOADS), client, Options(), Health())
+        informers = runtime.informers
+        needed: tuple[type[Resource], ...] = (*KINDS, Node, PersistentVolume)
+        for kind in needed:
+            if kind not in informers:
+                informers[kind] = Informer(client, kind)
+        tasks.create_task(runtime.run())
+        tasks.create_task(say_where_models_go(home, client))
+        scheduling = Scheduling(client, informers[Pod], informers[Node], utc_now)
+        volumes = LocalVolumes(
+            client, informers[PersistentVolumeClaim], informers[PersistentVolume], home.volumes
+        )
+        keeping = Housekeeping(client, informers, utc_now)
+        claims = (informers[PersistentVolumeClaim], informers[PersistentVolume])
+        tasks.create_task(look_on_change("scheduling", (informers[Pod], informers[Node]), scheduling.look))
+        tasks.create_task(look_on_change("volumes", claims, volumes.look))
+        tasks.create_task(look_on_change("housekeeping", [informers[k] for k in KINDS], keeping.look))
+
+
+async def say_where_models_go(home: Home, client: Client) -> None:
+    """The store of a fresh cluster is a folder of the home; an administrator may say otherwise."""
+    settings = ConfigMap(
+        metadata=Metadata(name=hub.NAME, namespace=hub.NAMESPACE), data={hub.KEY: home.objects.as_uri()}
+    )
+    try:
+        await client.create(settings)
+    except AlreadyExists:
+        return
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)

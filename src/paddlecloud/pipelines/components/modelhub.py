@@ -1,0 +1,64 @@
+"""ModelHub: turns exported files into a new version of a model and moves an alias to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from ...api.meta import Key
+from ...api.model import Lineage, ModelPhase, ModelSource, ModelVersion
+from ...errors import Failed
+from ...sdk.client import Client
+from ...sdk.hub import add_version, move_alias
+from ...sdk.waiting import wait_for
+from ..component import Component, Inputs, program
+
+COMPONENT = Component(
+    "modelhub",
+    "Store exported files as a new version of a model.",
+    inputs={
+        "namespace": "kubeflow",
+        "model_version": "latest",
+        "path": "",
+        "dataset": "",
+        "dataset_revision": "",
+        "job": "",
+        "metrics": "{}",
+        "timeout": "1800",
+    },
+    required=("model_name", "pvc_name"),
+    outputs=("version", "model", "files"),
+)
+
+
+def work(client: Client, inputs: Inputs) -> dict[str, str]:
+    model = Key(inputs["namespace"], inputs["model_name"])
+    run = os.environ.get("WORKFLOW_RUN", "")
+    version = add_version(
+        client,
+        model,
+        ModelSource(pvc=inputs["pvc_name"], path=inputs["path"]),
+        lineage=Lineage(
+            sample_set=inputs["dataset"],
+            sample_set_revision=inputs["dataset_revision"],
+            paddle_job=inputs["job"],
+            workflow_run=run,
+        ),
+        metrics=json.loads(inputs["metrics"] or "{}"),
+    )
+    timeout = float(inputs["timeout"])
+    stored = wait_for(client, ModelVersion, version.key, lambda v: v.status.phase.final, timeout, say)
+    if stored.status.phase is ModelPhase.FAILED:
+        why = next((c.message for c in stored.status.conditions if c.message), "no reason was given")
+        raise Failed(f"ModelVersion {version.key} could not be stored: {why}")
+    move_alias(client, model, inputs["model_version"], version.name, why=f"run {run}" if run else "pushed")
+    return {"version": version.name, "model": model.name, "files": str(len(stored.status.files))}
+
+
+def say(version: ModelVersion) -> None:
+    print(f"modelversion {version.name}: {version.status.phase.value}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(program(COMPONENT, work))

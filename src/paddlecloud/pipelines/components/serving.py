@@ -1,0 +1,50 @@
+"""Serving: makes a PaddleService for a model and waits until it answers."""
+
+from __future__ import annotations
+
+import sys
+
+from ...api.meta import Key, Metadata
+from ...api.paddleservice import EndpointSpec, PaddleService, PaddleServiceSpec, ScalingSpec
+from ...sdk.client import Client
+from ...sdk.waiting import wait_for
+from ..component import Component, Inputs, program
+
+COMPONENT = Component(
+    "serving",
+    "Serve a model: make a PaddleService and wait until it is Ready.",
+    inputs={"namespace": "kubeflow", "action": "apply", "model_version": "latest", "timeout": "900"},
+    required=("name", "model_name"),
+    outputs=("name", "url", "version"),
+)
+
+
+def work(client: Client, inputs: Inputs) -> dict[str, str]:
+    key = Key(inputs["namespace"], inputs["name"])
+    if inputs["action"] == "delete":
+        client.delete(PaddleService, key)
+        return {"name": key.name}
+    endpoint = EndpointSpec(model=f"{inputs['model_name']}@{inputs['model_version']}")
+    client.apply(
+        PaddleService(
+            metadata=Metadata(name=key.name, namespace=key.namespace),
+            spec=PaddleServiceSpec(default=endpoint, service=ScalingSpec(min_scale=1)),
+        )
+    )
+    served = wait_for(client, PaddleService, key, ready, float(inputs["timeout"]), say)
+    pinned = served.status.default.model_version if served.status.default else ""
+    return {"name": key.name, "url": served.status.url, "version": pinned}
+
+
+def ready(service: PaddleService) -> bool:
+    current = service.status.observed_generation >= service.metadata.generation
+    return current and any(c.type == "Ready" and c.status == "True" for c in service.status.conditions)
+
+
+def say(service: PaddleService) -> None:
+    told = next((c for c in service.status.conditions if c.type == "Ready"), None)
+    print(f"paddleservice {service.name}: {(told.message or told.reason) if told else 'new'}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(program(COMPONENT, work))

@@ -1,0 +1,79 @@
+"""The model hub for programs: push a version, move an alias, read the ledger."""
+
+from __future__ import annotations
+
+from ..api.meta import Key, Metadata
+from ..api.model import (
+    AliasChange,
+    AliasChangeSpec,
+    Lineage,
+    Model,
+    ModelSource,
+    ModelSpec,
+    ModelVersion,
+    ModelVersionSpec,
+)  # fmt: skip
+from ..errors import AlreadyExists, Conflict
+from .client import Client
+
+TRIES = 20
+
+
+def add_version(
+    client: Client, model: Key, source: ModelSource, *, lineage: Lineage, metrics: dict[str, float]
+) -> ModelVersion:
+    """A new version with the next free number; the Model itself is made when it is the first."""
+    try:
+        client.create(Model(metadata=Metadata(name=model.name, namespace=model.namespace), spec=ModelSpec()))
+    except AlreadyExists:
+        pass
+    for _ in range(TRIES):
+        number = 1 + max((numbered(v.name) for v in versions(client, model)), default=0)
+        version = ModelVersion(
+            metadata=Metadata(name=f"{model.name}-{number}", namespace=model.namespace),
+            spec=ModelVersionSpec(
+                model=model.name, version=f"v{number}", source=source, lineage=lineage, metrics=metrics
+            ),
+        )
+        try:
+            return client.create(version)
+        except AlreadyExists:
+            continue  # somebody else took the number
+    raise Conflict(f"no number was free for a new version of {model}; too many writers at once")
+
+
+def move_alias(
+    client: Client, model: Key, alias: str, to: str, *, why: str = "", by: str = ""
+) -> AliasChange:
+    """Point *alias* to *to*. The ledger's next line is the only write, so of two movers one gets `Conflict`."""
+    ledger = changes(client, model, alias)
+    before = ledger[-1].spec.to if ledger else ""
+    number = 1 + (numbered(ledger[-1].name) if ledger else 0)
+    change = AliasChange(
+        metadata=Metadata(name=f"{model.name}-{alias}-{number}", namespace=model.namespace),
+        spec=AliasChangeSpec(model=model.name, alias=alias, from_=before, to=to, why=why, by=by),
+    )
+    try:
+        return client.create(change)
+    except AlreadyExists as error:
+        raise Conflict(
+            f"alias {alias} of {model.name} was moved by somebody else at the same moment",
+            next_step="look where it points now, and move it again if that is still wanted",
+        ) from error
+
+
+def versions(client: Client, model: Key) -> list[ModelVersion]:
+    found = client.list(ModelVersion, model.namespace).items
+    return sorted((v for v in found if v.spec.model == model.name), key=lambda v: numbered(v.name))
+
+
+def changes(client: Client, model: Key, alias: str) -> list[AliasChange]:
+    """The ledger of one alias, oldest first."""
+    found = client.list(AliasChange, model.namespace).items
+    mine = [c for c in found if (c.spec.model, c.spec.alias) == (model.name, alias)]
+    return sorted(mine, key=lambda c: numbered(c.name))
+
+
+def numbered(name: str) -> int:
+    last = name.rpartition("-")[2]
+    return int(last) if last.isdigit() else 0

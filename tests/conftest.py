@@ -1,0 +1,92 @@
+"""The server under test: our embedded one, or with `--real-kubernetes` the one of `tests.kubernetes`.
+
+Tests that ask for these fixtures say nothing of which it is; a case that only one of them can hold
+carries a marker, and the marker decides here.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paddlecloud.cluster.kubeconfig import Access, from_kubeconfig
+from tests.kubectl import Kubectl
+from tests.kubernetes import build
+from tests.kubernetes.rest import Rest
+from tests.kubernetes.waiting import until
+from tests.servers import Server, embedded_server, real_server
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--real-kubernetes", action="store_true", help="run against kube-apiserver, not our embedded server"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs_controllers: needs garbage collection and namespace clean-up")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--real-kubernetes"):
+        return
+    elsewhere = pytest.mark.skip(reason="needs a real kube-apiserver: make test-kubernetes")
+    for item in items:
+        if item.get_closest_marker("kubernetes"):
+            item.add_marker(elsewhere)
+
+
+@pytest.fixture(scope="session")
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    real = request.config.getoption("--real-kubernetes")
+    # Not pytest's own folder: the names of sockets must stay below 108 characters.
+    start = real_server if real else embedded_server
+    with tempfile.TemporaryDirectory(prefix="pdc-test-") as home, start(Path(home)) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def access(server: Server) -> Access:
+    """The owner of the cluster, for our own client."""
+    return from_kubeconfig(server.kubeconfig)
+
+
+@pytest.fixture(scope="session")
+def rest(server: Server) -> Iterator[Rest]:
+    """The owner of the cluster, talking plain HTTP."""
+    client = server.rest()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def namespace(rest: Rest, server: Server) -> Iterator[str]:
+    """A namespace of the test's own, deleted afterwards."""
+    name = f"test-{secrets.token_hex(4)}"
+    rest.post("/api/v1/namespaces", {"metadata": {"name": name}}).expect(201)
+    account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
+    if server.controllers:
+        until(lambda: rest.get(account).status == 200, what=f"the default account of {name}")
+    yield name
+    rest.delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def kubectl(server: Server, namespace: str, tmp_path: Path) -> Kubectl:
+    """kubectl in the namespace of the test."""
+    binaries = build.built()
+    if not binaries:
+        pytest.skip(f"kubectl {build.version()} is not built: make test-kubernetes builds it")
+    return Kubectl(binaries / "kubectl", server.kubeconfig, namespace, tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _controllers(request: pytest.FixtureRequest) -> None:
+    if request.node.get_closest_marker("needs_controllers") is None:
+        return
+    if not request.getfixturevalue("server").controllers:
+        pytest.skip("the server under test runs without controllers")

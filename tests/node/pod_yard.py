@@ -1,0 +1,155 @@
+"""A node without a cluster: the API is a dictionary, everything below it is real."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from paddlecloud.api.core import Event, Node, Pod
+from paddlecloud.api.meta import Key, Resource
+from paddlecloud.embedded.node import attempts
+from paddlecloud.embedded.node.environments import Environments
+from paddlecloud.embedded.node.events import Recorder
+from paddlecloud.embedded.node.launcher import Launcher
+from paddlecloud.embedded.node.machine import Machine
+from paddlecloud.embedded.node.main import every_pod, running_runs
+from paddlecloud.embedded.node.roster import Roster
+from paddlecloud.embedded.node.workshop import Workshop
+from paddlecloud.errors import NotFound
+from paddlecloud.settings import Home
+
+R = TypeVar("R", bound=Resource)
+NODE, BLOCK = "one", 213
+
+
+class Shelf:
+    """`Upstream` on a dictionary: versions grow, watchers hear of every change."""
+
+    def __init__(self) -> None:
+        self.pods: dict[Key, Pod] = {}
+        self.others: dict[tuple[type[Resource], str], Resource] = {}
+        self.events: list[Event] = []
+        self.writes: Counter[str] = Counter()
+        self.watcher: Callable[[Pod | None, Pod | None], None] = lambda old, new: None
+        self._version = 0
+
+    def put(self, pod: Pod) -> Pod:
+        self._version += 1
+        metadata = pod.metadata.but(resource_version=str(self._version))
+        old, new = self.pods.get(pod.key), pod.but(metadata=metadata)
+        self.pods[pod.key] = new
+        self.watcher(old, new)
+        return new
+
+    def delete(self, pod: Pod) -> None:
+        self.watcher(self.pods.pop(pod.key), None)
+
+    async def find(self, kind: type[R], namespace: str, name: str) -> R | None:
+        found = self.others.get((kind, name))
+        return found if isinstance(found, kind) else None
+
+    async def access_files(self, pod: Pod) -> dict[str, bytes]:
+        return {"token": b"t", "ca.crt": b"c", "namespace": pod.namespace.encode()}
+
+    async def publish(self, pod: Pod, status: dict[str, Any]) -> Pod:
+        if pod.key not in self.pods:
+            raise NotFound("no such pod")
+        self.writes[pod.name] += 1
+        stored = self.pods[pod.key]
+        return self.put(stored.but(status={**stored.status, **status}))
+
+    async def remove(self, pod: Pod) -> None:
+        self.delete(pod)
+
+    async def record(self, event: Event) -> None:
+        self.events = [e for e in self.events if e.name != event.name] + [event]
+
+    async def register(self, node: Node) -> None:
+        self.others[Node, node.name] = node
+
+
+class Yard:
+    """A home, a suite `tried` that answers to every shell command, and a node process one can kill."""
+
+    def __init__(self, root: Path) -> None:
+        self.home = Home(root / "home")
+        self.home.make()
+        suite = root / "suites" / "tried"
+        (suite / "code").mkdir(parents=True)
+        (suite / "code" / "greeting.txt").write_text("hello from the suite\n")
+        (suite / "suite.yaml").write_text(
+            "name: tried\nimages: [tried]\npython: self\ncode: code\nat: /workspace\n"
+            "entrypoint: [cat, /workspace/greeting.txt]\nenv: {COLOUR: red}\n"
+        )
+        self.suites = suite.parent
+        self.shelf = Shelf()
+        self.roster = self.start()
+
+    def start(self) -> Roster:
+        """A node process, as far as there is one in a test."""
+        shop = Workshop(
+            home=self.home,
+            upstream=self.shelf,
+            recorder=Recorder(self.shelf, time.time),
+            launcher=Launcher(self.home),
+            environments=Environments(self.home.environments),
+            machine=Machine({"cpu": "2"}, {}),
+            suite_folders=(self.suites,),
+            api=("127.0.0.1", "6443"),
+            now=time.time,
+        )
+        self.roster = Roster([NODE], BLOCK, shop)
+        self.shelf.watcher = self.roster.changed
+        for pod in list(self.shelf.pods.values()):
+            self.roster.changed(None, pod)
+        self.roster.sweep()
+        return self.roster
+
+    async def restart(self) -> None:
+        await self.roster.close()
+        self.start()
+
+    async def close(self) -> None:
+        await self.roster.close()
+        runs = [path for folder in every_pod(self.home) for path in running_runs(folder)]
+        for path in runs:
+            attempts.kill(path)
+            async with asyncio.timeout(20):
+                await attempts.ended(path)
+        if (lock := self.home.run / "zygote.lock").exists():
+            os.kill(int(lock.read_text()), signal.SIGKILL)
+
+    def run(self, *command: str, name: str = "p", uid: str = "", **spec: Any) -> Pod:
+        """A pod with one container `main`, bound to this node."""
+        container = {"name": "main", "image": "tried", **spec.pop("container", {})}
+        if command:
+            container["command"] = list(command)
+        body = {"nodeName": NODE, "restartPolicy": "Never", "containers": [container], **spec}
+        metadata = {"name": name, "namespace": "d", "uid": uid or f"uid-{name}"}
+        return self.shelf.put(Pod.read({"metadata": metadata, "spec": body}))
+
+    def now(self, name: str = "p") -> Pod:
+        return self.shelf.pods[Key("d", name)]
+
+    def log(self, name: str = "p", container: str = "main", number: int = 0) -> str:
+        pod = self.now(name)
+        path = self.home.pods(NODE) / pod.uid / "containers" / container / str(number) / "log"
+        return path.read_text() if path.exists() else ""
+
+    def reasons(self) -> list[str]:
+        return [e.reason for e in self.shelf.events]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(20):
+            while not condition():
+                await asyncio.sleep(0.01)
+
+    async def finished(self, name: str = "p") -> Pod:
+        await self.until(lambda: self.now(name).finished)
+        return self.now(name)

@@ -1,0 +1,105 @@
+"""The gateway on a real API: what the objects say is where requests go, without a restart."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from tests.kubernetes.rest import Rest
+from tests.servers import Server
+
+from paddlecloud.api.core import Pod
+from paddlecloud.api.knative import KnativeService, Revision
+from paddlecloud.api.meta import Resource
+from paddlecloud.cluster.kubeconfig import from_kubeconfig
+from paddlecloud.errors import Failed
+from paddlecloud.serving.gateway import run
+
+PATIENCE = 20.0
+
+
+@asynccontextmanager
+async def gateway(server: Server) -> AsyncIterator[str]:
+    bound: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(run(from_kubeconfig(server.kubeconfig), "127.0.0.1", 0, bound.set_result))
+    try:
+        yield f"http://127.0.0.1:{await asyncio.wait_for(bound, PATIENCE)}"
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@asynccontextmanager
+async def pod() -> AsyncIterator[int]:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text="hello")
+
+    app = web.Application()
+    app.router.add_get("/", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield int(runner.addresses[0][1])
+    await runner.cleanup()
+
+
+async def until(url: str, host: str, status: int) -> str:
+    async with asyncio.timeout(PATIENCE), aiohttp.ClientSession() as client:
+        while True:
+            async with client.get(url, headers={"Host": host}) as answer:
+                if answer.status == status:
+                    return await answer.text()
+
+
+async def test_a_service_is_found_served_and_gone_as_its_objects_are(
+    server: Server, rest: Rest, namespace: str
+) -> None:
+    host = f"shop.{namespace}.example.com"
+    async with gateway(server) as url, pod() as port:
+        assert "no service answers" in await until(url, host, 404)
+
+        await asyncio.to_thread(make_service, rest, namespace)
+        assert "no pod that is ready" in await until(url, host, 503)
+
+        await asyncio.to_thread(make_pod, rest, namespace, port)
+        assert await until(url, host, 200) == "hello"
+
+        await asyncio.to_thread(
+            rest.delete, f"/apis/serving.knative.dev/v1/namespaces/{namespace}/services/shop"
+        )
+        await until(url, host, 404)
+
+
+async def test_a_taken_port_is_a_sentence(server: Server) -> None:
+    async with pod() as port:
+        with pytest.raises(Failed, match=f"cannot listen on 127.0.0.1:{port}"):
+            await run(from_kubeconfig(server.kubeconfig), "127.0.0.1", port)
+
+
+def make_service(rest: Rest, namespace: str) -> None:
+    base = f"/apis/serving.knative.dev/v1/namespaces/{namespace}"
+    made(rest, f"{base}/services", KnativeService.read({"metadata": {"name": "shop"}, "spec": {}}))
+    made(rest, f"{base}/revisions", Revision.read({"metadata": {"name": "shop-1"}, "spec": {}}))
+    told(rest, f"{base}/services/shop", {"latestReadyRevisionName": "shop-1"})
+
+
+def make_pod(rest: Rest, namespace: str, port: int) -> None:
+    labels = {"serving.knative.dev/service": "shop", "serving.knative.dev/revision": "shop-1"}
+    container = {"name": "c", "image": "paddlecloud/serving", "ports": [{"containerPort": port}]}
+    pod = {"metadata": {"name": "shop-1-0", "labels": labels}, "spec": {"containers": [container]}}
+    base = f"/api/v1/namespaces/{namespace}/pods"
+    made(rest, base, Pod.read(pod))
+    ready = {"podIP": "127.0.0.1", "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    told(rest, f"{base}/shop-1-0", ready)
+
+
+def made(rest: Rest, path: str, obj: Resource) -> None:
+    rest.post(path, obj.wire()).expect(201)
+
+
+def told(rest: Rest, path: str, status: dict[str, Any]) -> None:
+    rest.merge(f"{path}/status", {"status": status}).expect(200)

@@ -1,0 +1,29 @@
+"""The environments of the shipped suites, for tests that run what they hold; made once a machine."""
+
+import asyncio
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from paddlecloud.embedded.node.environments import Environments
+from paddlecloud.embedded.node.suites import Suite, resolve
+from paddlecloud.settings import shipped, value
+
+
+def suite(name: str) -> Suite:
+    return resolve(f"paddlecloud/{name}", [shipped("suites")])
+
+
+@cache
+def variables(name: str) -> dict[str, str]:
+    """What a process of the suite is started with: nothing is inherited."""
+    folder = Path(tempfile.gettempdir()) / f"paddlecloud-test-environments-{os.getuid()}"
+    made = asyncio.run(
+        Environments(Path(value("environments") or folder)).ensure(suite(name), lambda _: None)
+    )
+    return {"PATH": f"{made.bin}:/usr/bin:/bin", **made.variables, **suite(name).says.env}
+
+
+def python(name: str) -> str:
+    return variables(name)["PATH"].partition(":")[0] + "/python"
