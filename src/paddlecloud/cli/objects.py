@@ -16,7 +16,7 @@ from ..cluster.requests import Place, Request, Scope
 from ..controllers.contract import merge_patch
 from ..errors import NotFound, TimedOut, WrongUse
 from ..sdk.client import Client
-from ..sdk.discovery import Served, find, served
+from ..sdk.discovery import Served, find, fitting, holder, served
 from .context import Settings, namespace_option, output_option, pass_settings
 from .output import print_objects, print_table
 from .why import explain
@@ -46,9 +46,12 @@ def get(
     name = name or inline or None
     with settings.connect() as client:
         kinds = served(client)
-        wanted = (
-            [k for k in kinds if "all" in k.categories] if kind == "all" else [find(kinds, synonym(kind))]
-        )
+        if kind == "all":
+            wanted = [k for k in kinds if "all" in k.categories]
+        elif name:
+            wanted = [holder(client, kinds, synonym(kind), Key(namespace, name))[0]]
+        else:
+            wanted = [k for k in fitting(kinds, synonym(kind)) if k.ours] or [find(kinds, synonym(kind))]
         scope = Scope("" if all_namespaces else namespace, labels=selector)
         shown = sum(show(client, k, name, scope, output, len(wanted) > 1) for k in wanted)
     if not shown and not name:
@@ -162,8 +165,9 @@ def delete(settings: Settings, kind: str, names: tuple[str, ...], namespace: str
     if not wanted:
         raise WrongUse("name what is to be deleted: pdc delete KIND NAME")
     with settings.connect() as client:
-        place = find(served(client), synonym(kind)).place
+        kinds = served(client)
         for name in wanted:
+            place = holder(client, kinds, synonym(kind), Key(namespace, name))[0].place
             client.delete(place, Key(namespace if place.namespaced else "", name))
             click.echo(f"{kind}/{name} deleted")
 
@@ -193,8 +197,7 @@ def first_pod(client: Client, target: str, namespace: str) -> str:
     typed, _, name = target.partition("/")
     if typed in ("pod", "pods", "po"):
         return name
-    kind = find(served(client), synonym(typed))
-    owner = client.request(requests.get(kind.place, Key(namespace, name)))
+    _, owner = holder(client, served(client), synonym(typed), Key(namespace, name))
     pods = {p.name: p for p in client.list(Pod, namespace).items}
     mine = sorted(n for n, p in pods.items() if belongs(p, owner["metadata"]["uid"], pods))
     leading = [n for n in mine if n.endswith("-worker-0")] or mine
@@ -220,8 +223,8 @@ def why(settings: Settings, target: str, namespace: str) -> None:
     if not name:
         raise WrongUse("write KIND/NAME, as in pdc why job/resnet")
     with settings.connect() as client:
-        kind = find(served(client), synonym(typed))
-        click.echo(explain(client, kind.place, Key(namespace if kind.namespaced else "", name)))
+        kind, body = holder(client, served(client), synonym(typed), Key(namespace, name))
+        click.echo(explain(client, {**body, "kind": kind.kind}))
 
 
 @click.command()
@@ -235,13 +238,11 @@ def wait(settings: Settings, target: str, condition: str, timeout: float, namesp
     typed, _, name = target.partition("/")
     condition = condition.removeprefix("condition=")
     with settings.connect() as client:
-        kind = find(served(client), synonym(typed))
-        key = Key(namespace if kind.namespaced else "", name)
-        body = client.request(requests.get(kind.place, key))
+        kind, body = holder(client, served(client), synonym(typed), Key(namespace, name))
         if holds(body, condition):
             click.echo(f"{target} has {condition}")
             return
-        scope = Scope(key.namespace, fields={"metadata.name": name})
+        scope = Scope(namespace if kind.namespaced else "", fields={"metadata.name": name})
         for event in client.watch(kind.place, scope, body["metadata"]["resourceVersion"], timeout):
             if event.type == "DELETED":
                 raise NotFound(f"{target} was deleted")

@@ -10,9 +10,8 @@ from typing import Any
 
 from ..api.core import Event, Pod
 from ..api.kinds import EMBEDDED_ONLY, OURS
-from ..api.meta import Key, Resource
+from ..api.meta import Resource
 from ..cluster import requests
-from ..cluster.requests import Place
 from ..errors import NotFound
 from ..sdk.client import Client
 
@@ -30,9 +29,8 @@ class Facts:
     by_name: dict[tuple[str, str], Body] = field(default_factory=dict)
 
 
-def explain(client: Client, place: Place, key: Key) -> str:
-    body = client.request(requests.get(place, key))
-    return "\n".join(chain(body, gather(client, key.namespace)))
+def explain(client: Client, body: Body) -> str:
+    return "\n".join(chain(body, gather(client, body["metadata"].get("namespace") or "")))
 
 
 def gather(client: Client, namespace: str) -> Facts:
@@ -105,12 +103,8 @@ def causes(body: Body, facts: Facts) -> list[Body]:
     """What it refers to and does not own."""
     spec = body.get("spec") or {}
     wanted = [("SampleSet", (spec.get("sampleSetRef") or {}).get("name"))]
-    model = (
-        ((spec.get("default") or {}).get("model") or "").partition("@")[0]
-        if isinstance(spec.get("default"), dict)
-        else ""
-    )
-    wanted.append(("Model", model))
+    if isinstance(endpoint := spec.get("default"), dict):
+        wanted.append(("Model", str(endpoint.get("model") or "").partition("@")[0]))
     return [found for kind, name in wanted if name and (found := facts.by_name.get((kind, name)))]
 
 

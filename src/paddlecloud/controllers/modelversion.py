@@ -26,15 +26,17 @@ LABEL = "hub.paddlepaddle.org/version"
 def reconcile(version: ModelVersion, seen: Snapshot) -> Decision:
     reports = tuple(seen.owned(ConfigMap).values())
     if version.status.phase.final:
-        # What was written stays as it is; the pod has nothing left to do.
-        return Decision(version.status, reports)
+        # What was written stays as it is. The pod goes once it has ended; a failed one is kept for its log.
+        failed = version.status.phase is ModelPhase.FAILED
+        pods = tuple(p for p in seen.owned(Pod).values() if failed or not p.finished)
+        return Decision(version.status, (*reports, *pods))
     store = store_of(seen)
     status = status_of(version, store, seen)
     wanted: tuple[ConfigMap | Pod, ...] = (report_of(version),)
     if not status.phase.final and store:
         wanted = (*wanted, make_pod(version, store))
-    elif status.phase is ModelPhase.FAILED:
-        wanted = (*wanted, *seen.owned(Pod).values())  # kept: its log says why
+    elif status.phase.final:
+        wanted = (*wanted, *seen.owned(Pod).values())
     return Decision(status, wanted, notes=notes(status))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..api.meta import Key
+from ..cluster import requests
 from ..cluster.requests import Place, Request
 from ..errors import NotFound
 from .client import Client
@@ -67,16 +69,34 @@ def read(body: dict[str, Any]) -> Iterable[Served]:
 
 
 def find(kinds: Iterable[Served], typed: str) -> Served:
-    """The kind meant by a name, a short name or `plural.group`; ours win over others of the same name.
+    """The kind meant by a name, a short name or `plural.group`.
 
     Raises `NotFound` with the nearest names.
     """
+    return fitting(kinds, typed)[0]
+
+
+def fitting(kinds: Iterable[Served], typed: str) -> list[Served]:
+    """All kinds of that name, the likeliest first: two groups may share one (PaddleService)."""
     kinds = list(kinds)
     name, _, group = typed.lower().partition(".")
-    fitting = [k for k in kinds if name in k.names and (not group or k.group.startswith(group))]
-    if not fitting:
+    found = [k for k in kinds if name in k.names and (not group or k.group.startswith(group))]
+    if not found:
         near = difflib.get_close_matches(name, {n for k in kinds for n in k.names}, 3)
-        hint = f"did you mean {', '.join(near)}?" if near else "see `pdc kinds`"
+        hint = f"did you mean {', '.join(near)}?" if near else "kubectl api-resources lists them"
         raise NotFound(f"the cluster has no kind {typed!r}", next_step=hint)
     # Knative's Service and the core one share a name: the core one is what people mean.
-    return min(fitting, key=lambda k: (not k.ours, k.group != "", k.group))
+    return sorted(found, key=lambda k: (not k.ours, k.group != "", len(k.group)))
+
+
+def holder(client: Client, kinds: Iterable[Served], typed: str, key: Key) -> tuple[Served, dict[str, Any]]:
+    """The object of that name and its kind, whichever of several kinds has it; raises `NotFound`."""
+    missing: NotFound | None = None
+    for kind in fitting(kinds, typed):
+        inside = Key(key.namespace if kind.namespaced else "", key.name)
+        try:
+            return kind, client.request(requests.get(kind.place, inside))
+        except NotFound as error:
+            missing = missing or error
+    assert missing
+    raise missing

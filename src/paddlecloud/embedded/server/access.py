@@ -20,7 +20,7 @@ from ..store import Place, Store
 
 ISSUER = "https://kubernetes.default.svc"
 AUDIENCE = ISSUER
-LONGEST = 24 * 3600
+LONGEST = 365 * 24 * 3600  # a pod's token is not renewed while it runs
 SHORTEST = 600
 
 

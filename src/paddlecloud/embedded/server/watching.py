@@ -6,7 +6,6 @@ client, one that enters it is added.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -90,8 +89,8 @@ async def stream(request: web.Request, store: Store, watching: Watching) -> web.
             await response.write(watching.bookmark(at, end_of_initial=True))
         await follow(response, store, watch, watching)
         await response.write_eof()
-    except (ConnectionError, asyncio.CancelledError):
-        raise
+    except ConnectionError:
+        pass  # the client has gone: nobody is left to tell
     finally:
         watch.close()
     return response
