@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 
 
 class Value(BaseModel):
-    """A frozen value: snake_case in Python, camelCase on the wire; attribute docstrings are its documentation."""
+    """A frozen value: snake_case in Python, camelCase on the wire, documented by attribute docstrings."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, frozen=True, use_attribute_docstrings=True

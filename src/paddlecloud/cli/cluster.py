@@ -129,6 +129,3 @@ def kubeconfig(settings: Settings) -> None:
     if not settings.home.kubeconfig.exists():
         raise Unreachable(f"{settings.home} has no cluster yet", next_step="start one with `pdc up`")
     click.echo(settings.home.kubeconfig)
-
-
-COMMANDS = (up, down, status, kubeconfig)

@@ -1,7 +1,8 @@
-"""Starting, finding and ending an embedded cluster from outside of it: what `pdc up --detach` and `down` do."""
+"""Starting, finding and ending an embedded cluster from outside: `pdc up --detach`, `status`, `down`."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from ..api.core import Node
 from ..cluster.kubeconfig import from_kubeconfig
-from ..embedded.identity import Identity, alive, known
+from ..embedded.identity import Identity, in_use, known, supervisor_of
 from ..errors import Failed, PaddleCloudError, TimedOut
 from ..sdk.client import Client
 from ..settings import Home
@@ -34,7 +35,7 @@ class State:
 
 
 def state(home: Home) -> State:
-    return State(alive(home.run / "supervisor.pid"), known(home))
+    return State(supervisor_of(home), known(home))
 
 
 def start(home: Home, arguments: list[str]) -> None:
@@ -56,7 +57,13 @@ def start(home: Home, arguments: list[str]) -> None:
             said = log_file.read_bytes()[begin:].decode(errors="replace").strip()
             raise Failed(said.removeprefix("error: ") or f"the cluster ended with code {process.returncode}")
 
-    wait_until_ready(home, check)
+    try:
+        wait_until_ready(home, check)
+    except BaseException:
+        # Whoever gives up waiting must not be surprised by a cluster later on.
+        process.terminate()
+        process.wait()
+        raise
 
 
 def wait_until_ready(home: Home, check: Callable[[], None]) -> None:
@@ -91,16 +98,22 @@ def ready(node: Node) -> bool:
 
 
 def stop(home: Home) -> bool:
-    """End the cluster of *home*, pods included; False when none was running."""
-    pid = alive(home.run / "supervisor.pid")
-    if not pid:
-        return False
-    os.kill(pid, signal.SIGTERM)
+    """End the cluster of *home*, pods included; False when nothing was running."""
+    pid = supervisor_of(home)
+    if pid:
+        os.kill(pid, signal.SIGTERM)
     end = time.monotonic() + ENDS_WITHIN
-    while alive(home.run / "supervisor.pid") == pid:
+    while in_use(home):
         if time.monotonic() > end:
             raise TimedOut(
                 f"process {pid} did not end within {ENDS_WITHIN:.0f} s", next_step=f"kill -9 {pid}"
             )
-        time.sleep(0.05)
-    return True
+        time.sleep(0.02)
+    return bool(pid) or end_pods(home)
+
+
+def end_pods(home: Home) -> bool:
+    """End the pods that outlived a killed supervisor; False when there are none."""
+    from ..embedded.node.main import every_pod, stop_all
+
+    return bool(every_pod(home)) and asyncio.run(stop_all(home)) > 0

@@ -134,7 +134,7 @@ def check(run: WorkflowRun) -> None:
     name, node = next((k, n) for k, n in run.status.nodes.items() if n.phase is StepPhase.FAILED)
     raise Failed(
         f"step {name} failed:\n{node.message}",
-        next_step=f"pdc logs {node.pod}    or    pdc why workflowrun/{run.name}    (keep the cluster with --keep)",
+        next_step=f"with --keep: pdc logs {node.pod}    or    pdc why workflowrun/{run.name}",
     )
 
 

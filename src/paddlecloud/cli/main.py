@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import click
@@ -9,11 +10,31 @@ import click
 from .. import __version__, log, settings
 from ..errors import PaddleCloudError
 from ..settings import Home
-from . import cluster, demo, objects
 from .context import Settings
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+MODULES = {
+    "cluster": ("up", "down", "status", "kubeconfig"),
+    "objects": ("get", "apply", "delete", "logs", "why", "wait"),
+    "demo": ("demo",),
+}
+
+
+class Commands(click.Group):
+    """Imports the module of a command when it is used: few need tables, bars or pipelines."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(name for names in MODULES.values() for name in names)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        module = next((module for module, names in MODULES.items() if name in names), None)
+        if module is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(f".{module}", __package__), name)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="pdc")
 @click.option(
     "--home", default=None, help=f"Folder of the embedded cluster [default: {settings.value('home', {})}]."
@@ -29,18 +50,13 @@ def pdc(ctx: click.Context, home: str | None, kubeconfig: str | None, context: s
     ctx.obj = Settings(Home(home), kubeconfig, context)
 
 
-for command in (*cluster.COMMANDS, *objects.COMMANDS, demo.demo):
-    pdc.add_command(command)
-
-
 def main() -> None:
     """Exit codes: 0 done, 1 failed, 2 wrong use, 3 cluster not reachable, 4 timed out, 130 interrupted."""
     log.set_up(settings.value("log_level"), as_json=settings.value("log_format") == "json")
     try:
         sys.exit(pdc.main(standalone_mode=False) or 0)
-    except click.Abort:
-        sys.exit(130)
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()

@@ -256,6 +256,3 @@ def holds(body: dict[str, Any], wanted: str) -> bool:
     status = body.get("status") or {}
     conditions = {c["type"]: c["status"] for c in status.get("conditions") or ()}
     return conditions.get(wanted) == "True" or status.get("phase") == wanted
-
-
-COMMANDS = (get, apply, delete, logs, why, wait)

@@ -58,7 +58,7 @@ def chain(body: Body, facts: Facts, depth: int = 0) -> list[str]:
     deeper = [c for c in (*causes(body, facts), *children(body, facts)) if not well(c)]
     for child in deeper:
         lines += chain(child, facts, depth + 1)
-    if not deeper and (event := last_warning(metadata["uid"], facts)):
+    if not deeper and not message and (event := last_warning(metadata["uid"], facts)):
         lines.append("   " * (depth + 1) + f"last warning: {event.reason}: {event.message}")
     return lines
 
@@ -87,7 +87,8 @@ def reason(body: Body) -> str:
             return f"{waits['reason']}: {waits.get('message', '')}"
         ended = current.get("terminated") or {}
         if ended.get("exitCode"):
-            return f"container {container['name']} ended with code {ended['exitCode']} {ended.get('message', '')}"
+            said = f": {ended['message']}" if ended.get("message") else ""
+            return f"container {container['name']} ended with code {ended['exitCode']}{said}"
     for condition in status.get("conditions") or ():
         failed = condition["type"] == "Failed" and condition["status"] == "True"
         held = condition["type"] in ("Progressing", "Ready", "PodScheduled", "Succeeded")

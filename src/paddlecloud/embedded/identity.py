@@ -6,10 +6,12 @@ A client's kubeconfig, the addresses of services and the names of nodes must sur
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -17,7 +19,6 @@ import yaml
 
 from ..errors import Failed
 from ..settings import Home
-from . import certificates
 
 # Blocks of 127.0.0.0/8: pods in 127.B, services in 127.(B+1); low ones are used by resolvers and the like.
 BLOCKS = range(64, 250, 2)
@@ -58,6 +59,9 @@ def known(home: Home) -> Identity | None:
 
 def establish(home: Home, *, port: int = 0, nodes: int = 0) -> Identity:
     """Choose what is not chosen yet, make the keys and write the kubeconfigs."""
+    # Every command reads identities; only a start pays for the import of cryptography.
+    from . import certificates
+
     home.make()
     identity = known(home)
     if identity is None:
@@ -68,7 +72,7 @@ def establish(home: Home, *, port: int = 0, nodes: int = 0) -> Identity:
         identity = replace(identity, nodes=nodes)
     identity = moved_if_taken(identity, port)
     certificates.ensure(home.pki)
-    tokens = make_tokens(home.pki / "tokens.json")
+    tokens = make_tokens(home.pki / "tokens.json", certificates.write)
     certificates.write(home.state, json.dumps(asdict(identity), indent=2).encode())
     for name, token in tokens.items():
         path = home.kubeconfig if name == "admin" else home.run / f"{name}.kubeconfig"
@@ -106,14 +110,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def make_tokens(path: Path) -> dict[str, str]:
+def make_tokens(path: Path, write: Callable[[Path, bytes], None]) -> dict[str, str]:
     """A token for the owner and one for each process; made once, kept from then on."""
     if not path.exists():
         made = {
             name: {"token": secrets.token_urlsafe(32), "user": user, "groups": groups}
             for name, (user, groups) in IDENTITIES.items()
         }
-        certificates.write(path, json.dumps(made).encode())
+        write(path, json.dumps(made).encode())
     return {name: str(entry["token"]) for name, entry in json.loads(path.read_text()).items()}
 
 
@@ -133,11 +137,32 @@ def kubeconfig(home: Home, identity: Identity, token: str) -> bytes:
     return yaml.safe_dump(body, sort_keys=False).encode()
 
 
-def alive(pid_file: Path) -> int:
-    """The pid in the file if that process lives, else 0."""
+def supervisor_of(home: Home) -> int:
+    """The pid of the supervisor of *home* if it lives, else 0."""
+    if not in_use(home):
+        return 0  # a pid file that was left behind may name somebody else's process by now
     try:
-        pid = int(pid_file.read_text())
+        pid = int((home.run / "supervisor.pid").read_text())
         os.kill(pid, 0)
     except (OSError, ValueError):
         return 0
     return pid
+
+
+def in_use(home: Home) -> bool:
+    """Whether the supervisor or one of the processes it started still lives: they all hold its lock."""
+    try:
+        handle = os.open(lock_file(home), os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def lock_file(home: Home) -> Path:
+    return home.run / "supervisor.lock"

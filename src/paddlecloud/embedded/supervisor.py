@@ -2,7 +2,7 @@
 
 Children are forked after the common imports, so that starting costs little and memory is shared. They
 end with the supervisor, even when it is killed; the pods do not. One home has one supervisor: the lock
-says so, not the pid file.
+says so, not the pid file. The children share that lock, so that no successor starts beside them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import ctypes
 import fcntl
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -27,7 +28,7 @@ from ..cluster.kubeconfig import from_kubeconfig
 from ..errors import AlreadyRunning, PaddleCloudError
 from ..serving import gateway
 from ..settings import Home
-from .identity import Identity, alive, establish
+from .identity import Identity, establish, lock_file, supervisor_of
 from .node import main as node
 from .node.machine import Declared
 from .server import serve
@@ -67,35 +68,45 @@ def run(home: Home, up: Up, on_start: Callable[[Identity], None]) -> None:
         identity = establish(home, port=up.port, nodes=up.nodes)
         (home.run / "supervisor.pid").write_text(str(os.getpid()))
         try:
-            supervise(home, children_of(home, identity, up), lambda: on_start(identity))
+            supervise(home, children_of(home, identity, up), identity, lambda: on_start(identity))
         finally:
             (home.run / "supervisor.pid").unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def lock(home: Home) -> Any:
-    path = home.run / "supervisor.lock"
-    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    handle = os.open(lock_file(home), os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        pid = alive(home.run / "supervisor.pid")
-        raise AlreadyRunning(
-            f"a cluster is already running in {home}" + (f" (process {pid})" if pid else ""),
-            next_step="use it as it is (`pdc status`), stop it (`pdc down`), or choose another --home",
-        ) from error
-    try:
+        take(handle, home)
         yield
     finally:
         os.close(handle)
+
+
+def take(handle: int, home: Home) -> None:
+    """Wait for the lock while only the orphans of a killed supervisor hold it: they are about to end."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as error:
+            pid = supervisor_of(home)
+            if pid or time.monotonic() > end:
+                raise AlreadyRunning(
+                    f"a cluster is already running in {home}" + (f" (process {pid})" if pid else ""),
+                    next_step="use it as it is (`pdc status`), stop it (`pdc down`), or choose another --home",
+                ) from error
+        time.sleep(0.02)
 
 
 def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
     def access(name: str) -> Any:
         return from_kubeconfig(home.run / f"{name}.kubeconfig")
 
-    options = node.NodeOptions(identity.node_names, identity.block, Declared(labels=up.node_labels, pretend_gpus=up.pretend_gpus))
+    options = node.NodeOptions(
+        identity.node_names, identity.block, Declared(labels=up.node_labels, pretend_gpus=up.pretend_gpus)
+    )
     return [
         Child("api", lambda: serve.run(home, identity)),
         Child("controllers", lambda: controllers.run(home, access("controllers"))),
@@ -104,12 +115,16 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
     ]
 
 
-def supervise(home: Home, children: list[Child], on_start: Callable[[], None]) -> None:
+def supervise(home: Home, children: list[Child], identity: Identity, on_start: Callable[[], None]) -> None:
     wanted = [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD]
     # Signals are waited for, not handled: the loop is then plain code without races.
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     try:
-        for child in children:
+        api, *others = children
+        start(home, api)
+        # The others call the API first of all: without it they would only fail and pause.
+        wait_for_listener(identity.api_port)
+        for child in others:
             start(home, child)
         on_start()
         while True:
@@ -126,6 +141,15 @@ def supervise(home: Home, children: list[Child], on_start: Callable[[], None]) -
         stop(children)
         asyncio.run(node.stop_all(home))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
+
+
+def wait_for_listener(port: int) -> None:
+    """Return once somebody listens there, or a signal asks for attention, or it takes too long."""
+    end = time.monotonic() + QUICK
+    while time.monotonic() < end and not signal.sigpending():
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1.0):
+            return
+        time.sleep(0.01)
 
 
 def start(home: Home, child: Child) -> None:

@@ -77,8 +77,9 @@ def why_not(pod: Pod, room: Room) -> str:
         if labels.get(key) != value:
             return f"lacks the label {key}={value}"
     for name, value in requests(pod).items():
-        if value > room.free.get(name, 0.0):
-            return f"has too little {name} (asked {shown(value)}, free {shown(max(0.0, room.free.get(name, 0.0)))})"
+        free = max(0.0, room.free.get(name, 0.0))
+        if value > free:
+            return f"has too little {name} (asked {value:g}, free {free:g})"
     return ""
 
 
@@ -116,7 +117,3 @@ def allocatable(node: Node) -> Resources:
 
 def age(pod: Pod) -> tuple[str, Key]:
     return str(pod.metadata.creation_timestamp or ""), pod.key
-
-
-def shown(value: float) -> str:
-    return f"{value:g}"

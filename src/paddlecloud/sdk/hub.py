@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..api.meta import Key, Metadata
 from ..api.model import (
     AliasChange,
@@ -23,10 +25,8 @@ def add_version(
     client: Client, model: Key, source: ModelSource, *, lineage: Lineage, metrics: dict[str, float]
 ) -> ModelVersion:
     """A new version with the next free number; the Model itself is made when it is the first."""
-    try:
+    with suppress(AlreadyExists):
         client.create(Model(metadata=Metadata(name=model.name, namespace=model.namespace), spec=ModelSpec()))
-    except AlreadyExists:
-        pass
     for _ in range(TRIES):
         number = 1 + max((numbered(v.name) for v in versions(client, model)), default=0)
         version = ModelVersion(
@@ -45,7 +45,10 @@ def add_version(
 def move_alias(
     client: Client, model: Key, alias: str, to: str, *, why: str = "", by: str = ""
 ) -> AliasChange:
-    """Point *alias* to *to*. The ledger's next line is the only write, so of two movers one gets `Conflict`."""
+    """Point *alias* to *to*, as the user the API knows us for.
+
+    The ledger's next line is the only write: of two movers one gets `Conflict`.
+    """
     ledger = changes(client, model, alias)
     before = ledger[-1].spec.to if ledger else ""
     number = 1 + (numbered(ledger[-1].name) if ledger else 0)

@@ -10,7 +10,6 @@ from typing import Any
 
 from ...api.crds import crd
 from ...api.kinds import EMBEDDED_ONLY, OURS
-from ...errors import AlreadyExists
 from ..store import Place
 from .kinds import CRD
 from .objects import Objects, WriteOptions
@@ -53,10 +52,7 @@ async def ensure(objects: Objects, body: dict[str, Any]) -> None:
     namespace = body["metadata"].get("namespace", "")
     if objects.store.get(Place(kind.resource, namespace, body["metadata"]["name"])):
         return
-    try:
-        await objects.create(kind, namespace, body, WriteOptions())
-    except AlreadyExists:
-        pass
+    await objects.create(kind, namespace, body, WriteOptions())
 
 
 async def ensure_definition(objects: Objects, body: dict[str, Any]) -> None:

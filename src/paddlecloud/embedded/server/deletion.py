@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from ...errors import BadRequest
 from . import refusals
 from .kinds import Kind
+from .schema import Violation
 
 Body = dict[str, Any]
 
@@ -82,6 +84,22 @@ def holds(body: Body) -> list[str]:
     """The finalizers that keep an object; those of a namespace's content are in its spec."""
     inner = (body.get("spec") or {}).get("finalizers") or [] if body.get("kind") == "Namespace" else []
     return [*(body["metadata"].get("finalizers") or ()), *inner]
+
+
+def new_finalizers(body: Body, old: Body | None) -> Iterator[Violation]:
+    """What is going may be let go of, not held by somebody new."""
+    if old is None or not old["metadata"].get("deletionTimestamp"):
+        return
+    before = old["metadata"].get("finalizers") or ()
+    added = [f for f in body["metadata"].get("finalizers") or () if f not in before]
+    if added:
+        listed = ", ".join(f'"{f}"' for f in added)
+        yield Violation(
+            "metadata.finalizers",
+            "FieldValueForbidden",
+            "Forbidden: no new finalizers can be added if the object is being deleted, "
+            f"found new finalizers []string{{{listed}}}",
+        )
 
 
 def may_go(body: Body) -> bool:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from ...errors import BadRequest, Expired, Timeout
+from ...errors import BadRequest, Timeout
 from ..store import Entry, Store
-from . import selectors
+from . import refusals, selectors
 from .kinds import Kind
 from .negotiation import Form
 from .selectors import Predicate
 from .tables import partial, table
 
-COLUMNS_OF_EMPTY = b"[]"
+TOO_LARGE = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,10 @@ def query_of(kind: Kind, parameters: dict[str, str]) -> Query:
         raise BadRequest(f"invalid resource version: {revision!r}")
     match = parameters.get("resourceVersionMatch") or ""
     if match and not revision and "watch" not in parameters:
-        raise BadRequest("resourceVersionMatch is forbidden unless resourceVersion is provided")
+        raise refusals.invalid_options(
+            "resourceVersionMatch",
+            "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided",
+        )
     return Query(
         selectors.both(
             selectors.labels(parameters.get("labelSelector") or ""),
@@ -68,9 +72,8 @@ def answer(store: Store, kind: Kind, namespace: str, query: Query, form: Form, n
         if asked > store.revision:
             raise Timeout(
                 f"Too large resource version: {asked}, current: {store.revision}",
-                details={"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-                         "retryAfterSeconds": 1},
-            )  # fmt: skip
+                details={"causes": [TOO_LARGE], "retryAfterSeconds": 1},
+            )
         if query.match == "Exact":
             revision = asked
     entries = store.entries_as_of(kind.resource, namespace, revision)
@@ -99,10 +102,17 @@ def rendered(
         head: dict[str, Any] = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
     else:
         # The objects are kept as the bytes that go out: a list is only joined.
-        items = b",".join(e.value for e in entries)
+        items = b",".join(e.value for e in entries) if kind.custom else b",".join(nameless(kind, entries))
         head = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version}
     head["metadata"] = metadata
     return orjson.dumps(head)[:-1] + b',"items":[' + items + b"]}"
+
+
+def nameless(kind: Kind, entries: list[Entry]) -> Iterator[bytes]:
+    """The items of a built-in list do not repeat their kind; it stands first in what is stored."""
+    head = orjson.dumps({"apiVersion": kind.api_version, "kind": kind.kind})[:-1] + b","
+    for entry in entries:
+        yield b"{" + entry.value.removeprefix(head) if entry.value.startswith(head) else entry.value
 
 
 def table_body(
@@ -127,6 +137,3 @@ def decoded(token: str) -> tuple[int, tuple[str, str]]:
         return int(revision), (str(namespace), str(name))
     except (ValueError, TypeError, binascii.Error) as error:
         raise BadRequest("continue key is not valid") from error
-
-
-__all__ = ["Expired", "Query", "answer", "query_of", "rendered", "table_body"]

@@ -23,9 +23,9 @@ def label_problem(name: str) -> str:
     if LABEL.fullmatch(name):
         return ""
     return (
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
-        "and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-        "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
+        "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
+        "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
     )
 
 
@@ -35,8 +35,8 @@ def subdomain_problem(name: str) -> str:
     if SUBDOMAIN.fullmatch(name):
         return ""
     return (
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
-        "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and "
+        "must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
     )
 

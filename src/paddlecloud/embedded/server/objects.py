@@ -18,7 +18,7 @@ from typing import Any
 from ...errors import BadRequest, Conflict, Forbidden, MethodNotAllowed
 from ..store import Entry, Place, Store
 from . import refusals
-from .deletion import DeleteOptions, begin_deletion, may_go
+from .deletion import DeleteOptions, begin_deletion, may_go, new_finalizers
 from .kinds import CRD, Kind
 from .names import check_metadata
 from .patches import patched
@@ -208,7 +208,9 @@ class Objects:
 
     def _made_ready(self, kind: Kind, body: Body, old: Body | None, options: WriteOptions) -> Body:
         """The body as it is stored: pruned, defaulted, checked."""
-        body["apiVersion"], body["kind"] = kind.api_version, kind.kind
+        # First in the stored bytes, where lists of built-in kinds leave them out.
+        rest = {k: v for k, v in body.items() if k not in ("apiVersion", "kind")}
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, **rest}
         if kind.schema is not None:
             body, unknown = prune(body, kind.schema)
             report_unknown(unknown, options)
@@ -216,7 +218,7 @@ class Objects:
         elif old is None:
             rules_of(kind.resource).default(body)
         name = body["metadata"].get("name") or ""
-        found = list(check_metadata(kind, body["metadata"]))
+        found = [*check_metadata(kind, body["metadata"]), *new_finalizers(body, old)]
         if kind.schema is not None:
             found += violations(body, kind.schema)
         else:

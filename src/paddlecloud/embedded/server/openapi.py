@@ -27,8 +27,8 @@ def index(registry: Registry) -> dict[str, Any]:
     versions = {(k.group, k.version) for k in registry.kinds}
     return {
         "paths": {
-            root(group, version): {
-                "serverRelativeURL": f"/openapi/v3/{root(group, version)}?hash={digest(registry, group, version)}"
+            (path := root(group, version)): {
+                "serverRelativeURL": f"/openapi/v3/{path}?hash={digest(registry, group, version)}"
             }
             for group, version in sorted(versions)
         }

@@ -38,6 +38,18 @@ def precondition(kind: Kind, name: str, what: str, wanted: str, found: str) -> C
     )
 
 
+def invalid_options(field: str, message: str) -> Invalid:
+    """Query parameters that do not go together."""
+    return Invalid(
+        f'ListOptions.meta.k8s.io "" is invalid: {field}: {message}',
+        details={
+            "group": "meta.k8s.io",
+            "kind": "ListOptions",
+            "causes": [{"reason": "FieldValueForbidden", "message": message, "field": field}],
+        },
+    )
+
+
 def invalid(kind: Kind, name: str, violations: Iterable[Violation]) -> Invalid:
     found = list(violations)
     texts = [f"{v.field}: {v.message}" for v in found]

@@ -6,14 +6,17 @@ Custom kinds have a schema instead. A rule changes the body it is given, which i
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ...errors import BadRequest
 from .names import label_problem
 from .schema import Violation
 
 Body = dict[str, Any]
+CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 
 
 def leave(_: Body) -> None:
@@ -168,13 +171,29 @@ def default_secret(secret: Body) -> None:
         secret.setdefault("data", {})[key] = base64.b64encode(str(text).encode()).decode()
 
 
-def check_secret(secret: Body, _: Body | None) -> Iterator[Violation]:
-    for key, value in (secret.get("data") or {}).items():
+def check_secret(secret: Body, old: Body | None) -> Iterator[Violation]:
+    for value in (secret.get("data") or {}).values():
         try:
             base64.b64decode(value or "", validate=True)
-        except ValueError:
+        except (ValueError, TypeError) as error:
             # The value itself is a secret: it is not repeated.
-            yield Violation(f"data[{key}]", "FieldValueInvalid", "Invalid value: the value is not base64")
+            raise BadRequest(
+                'Secret in version "v1" cannot be handled as a Secret: illegal base64 data'
+            ) from error
+    yield from check_keys(secret, old)
+
+
+def check_keys(body: Body, _: Body | None) -> Iterator[Violation]:
+    for field in ("data", "binaryData"):
+        for key in body.get(field) or ():
+            if not CONFIG_KEY.fullmatch(key):
+                yield Violation(
+                    f"{field}[{key}]",
+                    "FieldValueInvalid",
+                    f'Invalid value: "{key}": a valid config key must consist of alphanumeric characters, '
+                    "'-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for "
+                    "validation is '[-._a-zA-Z0-9]+')",
+                )
 
 
 def default_claim(claim: Body) -> None:
@@ -237,8 +256,9 @@ def check_definition(definition: Body, _: Body | None) -> Iterator[Violation]:
             yield Violation(f"spec.versions[{i}].schema.openAPIV3Schema", "FieldValueRequired",
                             "Required value: schemas are required")  # fmt: skip
         elif schema.get("type") != "object":
+            given = schema.get("type", "")
             yield Violation(f"spec.versions[{i}].schema.openAPIV3Schema.type", "FieldValueInvalid",
-                            f'Invalid value: "{schema.get("type", "")}": must be object at the root')  # fmt: skip
+                            f'Invalid value: "{given}": must be object at the root')  # fmt: skip
 
 
 RULES: dict[str, Rules] = {
@@ -246,6 +266,7 @@ RULES: dict[str, Rules] = {
     "/services": Rules(default_service, check_service),
     "/namespaces": Rules(default_namespace),
     "/secrets": Rules(default_secret, check_secret),
+    "/configmaps": Rules(check=check_keys),
     "/persistentvolumeclaims": Rules(default_claim),
     "/persistentvolumes": Rules(default_volume),
     "apps/statefulsets": Rules(default_stateful_set),

@@ -12,7 +12,7 @@ from .kinds import Kind
 Predicate = Callable[[dict[str, Any]], bool]
 REQUIREMENT = re.compile(
     r"\s*(?:(?P<absent>!\s*)(?P<gone>[^\s,!=()]+)"
-    r"|(?P<key>[^\s,!=()]+)\s*(?:(?P<op>==|=|!=)\s*(?P<value>[^\s,()]*)"
+    r"|(?P<key>[^\s,!=()]+)\s*(?:(?P<op>==|=|!=)\s*(?P<value>[-\w.]*)"
     r"|(?P<set>in|notin)\s*\((?P<values>[^)]*)\))?)\s*(?:,|$)"
 )
 LABEL_KEY = re.compile(

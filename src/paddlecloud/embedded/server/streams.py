@@ -1,4 +1,4 @@
-"""What the node answers and the API passes on: logs now; exec, attach and port-forward have their place here."""
+"""What the node answers and the API passes on: logs; exec, attach and port-forward have their place here."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ def partial(body: dict[str, Any]) -> dict[str, Any]:
 def layout(kind: Kind) -> tuple[list[Column], Cells]:
     if kind.custom:
         return custom(kind)
-    names, cells = BUILT_IN.get(kind.resource, (["Name", "Age"], name_and_age))
-    return [column(n.rstrip("+"), priority=int(n.endswith("+"))) for n in names], cells
+    names, cells = BUILT_IN.get(kind.resource, ("Name|Age", name_and_age))
+    return [column(n.rstrip("+"), priority=int(n.endswith("+"))) for n in names.split("|")], cells
 
 
 def custom(kind: Kind) -> tuple[list[Column], Cells]:
@@ -104,18 +104,25 @@ def pod(body: dict[str, Any], now: datetime) -> list[Any]:
     spec, status = body.get("spec") or {}, body.get("status") or {}
     containers = status.get("containerStatuses") or []
     ready = sum(1 for c in containers if c.get("ready"))
-    restarts = sum(c.get("restartCount", 0) for c in containers)
     return [
         body["metadata"]["name"],
         f"{ready}/{len(spec.get('containers') or ())}",
         pod_status(body),
-        restarts,
+        restarts(containers, now),
         created(body, now),
         status.get("podIP") or "<none>",
         spec.get("nodeName") or "<none>",
         status.get("nominatedNodeName") or "<none>",
         "<none>",
     ]
+
+
+def restarts(containers: list[dict[str, Any]], now: datetime) -> str:
+    """How often, and when last."""
+    count = sum(c.get("restartCount", 0) for c in containers)
+    ends = [((c.get("lastState") or {}).get("terminated") or {}).get("finishedAt") for c in containers]
+    last = max((e for e in ends if e), default="")
+    return f"{count} ({age(last, now)} ago)" if count and last else str(count)
 
 
 def pod_status(body: dict[str, Any]) -> str:
@@ -237,18 +244,22 @@ def definition(body: dict[str, Any], now: datetime) -> list[Any]:
 
 
 # A trailing + marks a column that only `-o wide` shows.
-BUILT_IN: dict[str, tuple[list[str], Cells]] = {
-    "/pods": (["Name", "Ready", "Status", "Restarts", "Age", "IP+", "Node+", "Nominated Node+", "Readiness Gates+"], pod),
-    "/services": (["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age", "Selector+"], service),
-    "/nodes": (["Name", "Status", "Roles", "Age", "Version", "Internal-IP+", "External-IP+", "OS-Image+",
-                "Kernel-Version+", "Container-Runtime+"], node),
-    "/events": (["Last Seen", "Type", "Reason", "Object", "Message"], event),
-    "/persistentvolumeclaims": (["Name", "Status", "Volume", "Capacity", "Access Modes", "StorageClass", "Age"], claim),
-    "/persistentvolumes": (["Name", "Capacity", "Access Modes", "Reclaim Policy", "Status", "Claim",
-                            "StorageClass", "Age"], volume),
-    "/namespaces": (["Name", "Status", "Age"], with_phase),
-    "/configmaps": (["Name", "Data", "Age"], with_data),
-    "/secrets": (["Name", "Type", "Data", "Age"], secret),
-    "apps/statefulsets": (["Name", "Ready", "Age"], stateful_set),
-    "apiextensions.k8s.io/customresourcedefinitions": (["Name", "Created At"], definition),
-}  # fmt: skip
+BUILT_IN: dict[str, tuple[str, Cells]] = {
+    "/pods": ("Name|Ready|Status|Restarts|Age|IP+|Node+|Nominated Node+|Readiness Gates+", pod),
+    "/services": ("Name|Type|Cluster-IP|External-IP|Port(s)|Age|Selector+", service),
+    "/nodes": (
+        "Name|Status|Roles|Age|Version|Internal-IP+|External-IP+|OS-Image+|Kernel-Version+|Container-Runtime+",
+        node,
+    ),
+    "/events": ("Last Seen|Type|Reason|Object|Message", event),
+    "/persistentvolumeclaims": ("Name|Status|Volume|Capacity|Access Modes|StorageClass|Age", claim),
+    "/persistentvolumes": (
+        "Name|Capacity|Access Modes|Reclaim Policy|Status|Claim|StorageClass|Age",
+        volume,
+    ),
+    "/namespaces": ("Name|Status|Age", with_phase),
+    "/configmaps": ("Name|Data|Age", with_data),
+    "/secrets": ("Name|Type|Data|Age", secret),
+    "apps/statefulsets": ("Name|Ready|Age", stateful_set),
+    "apiextensions.k8s.io/customresourcedefinitions": ("Name|Created At", definition),
+}

@@ -1,4 +1,4 @@
-"""Keeps the cluster tidy: what lost its owner, namespaces that are being deleted, default accounts, old events.
+"""Keeps the cluster tidy: what lost its owner, namespaces that go, default accounts, old events.
 
 Each rule is pure; `Housekeeping` looks and carries out. An owner counts as gone only after the server
 itself said so: a cache may be behind.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
+from ... import log
 from ...api.core import ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from ...api.meta import Metadata, Resource
 from ...cluster.client import Client
@@ -15,11 +16,11 @@ from ...controllers import hub
 from ...controllers.contract import Controller
 from ...controllers.health import Health
 from ...controllers.runtime import Options, Runtime
-from ...errors import AlreadyExists
+from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
 from . import knative, statefulset
 from .housekeeping import KINDS, Housekeeping
-from .looking import look_on_change
+from .looking import RETRY, look_on_change
 from .scheduling import Scheduling
 from .volumes import LocalVolumes
 
@@ -53,10 +54,15 @@ async def say_where_models_go(home: Home, client: Client) -> None:
     settings = ConfigMap(
         metadata=Metadata(name=hub.NAME, namespace=hub.NAMESPACE), data={hub.KEY: home.objects.as_uri()}
     )
-    try:
-        await client.create(settings)
-    except AlreadyExists:
-        return
+    while True:
+        try:
+            await client.create(settings)
+            return
+        except AlreadyExists:
+            return
+        except PaddleCloudError as error:
+            log.logger("workloads").warning("the model store is not told yet: %s", error.message)
+            await asyncio.sleep(RETRY)
 
 
 def utc_now() -> datetime:
