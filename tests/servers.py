@@ -54,7 +54,7 @@ def embedded_server(home: Path) -> Iterator[Server]:
     cluster = home / "cluster"
     arguments = ["-m", "tests.embedded_api", str(cluster)]
     with running(Path(sys.executable), arguments, home / "api", environ) as process:
-        started = Server(cluster / "kubeconfig", controllers=False)
+        started = Server(cluster / "kubeconfig", controllers=True)
         until(lambda: answers(started, process), what=f"an answer of the API (log: {process.log})")
         yield started
 

@@ -11,6 +11,12 @@ from paddlecloud.embedded.node.suites import Suite, resolve
 from paddlecloud.settings import shipped, value
 
 
+# Under the user's own name: what another user of the machine made is not ours to run.
+ROOT = Path(
+    value("environments") or Path(tempfile.gettempdir()) / f"paddlecloud-test-environments-{os.getuid()}"
+)
+
+
 def suite(name: str) -> Suite:
     return resolve(f"paddlecloud/{name}", [shipped("suites")])
 
@@ -18,10 +24,7 @@ def suite(name: str) -> Suite:
 @cache
 def variables(name: str) -> dict[str, str]:
     """What a process of the suite is started with: nothing is inherited."""
-    folder = Path(tempfile.gettempdir()) / f"paddlecloud-test-environments-{os.getuid()}"
-    made = asyncio.run(
-        Environments(Path(value("environments") or folder)).ensure(suite(name), lambda _: None)
-    )
+    made = asyncio.run(Environments(ROOT).ensure(suite(name), lambda _: None))
     return {"PATH": f"{made.bin}:/usr/bin:/bin", **made.variables, **suite(name).says.env}
 
 

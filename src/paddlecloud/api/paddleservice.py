@@ -67,6 +67,8 @@ class PaddleServiceSpec(Value):
 class EndpointStatus(Value):
     name: str = ""
     """The revision."""
+    model: str = ""
+    """The reference that was resolved."""
     model_version: str = ""
     """The version that `model` was resolved to, and stays on."""
     storage: str = ""

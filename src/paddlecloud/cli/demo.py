@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import secrets
 import sys
@@ -16,9 +17,10 @@ from rich.console import Console
 from rich.table import Table
 
 from ..api.meta import Key
+from ..api.paddlejob import PaddleJob
 from ..api.paddleservice import PaddleService
 from ..api.workflowrun import RunPhase, StepPhase, WorkflowRun
-from ..errors import Failed
+from ..errors import Failed, NotFound
 from ..pipelines.running import submit
 from ..pipelines.walk import walk
 from ..sdk.client import Client
@@ -43,6 +45,7 @@ def demo(settings: Settings, keep: bool, workers: int, epochs: int) -> None:
     home, console = settings.home, Console(highlight=False)
     stages = Stages(console)
     was_running = clusters.state(home).running
+    stays = keep or was_running
     try:
         with stages("data set", f"{TRAIN + TEST} images of shapes"):
             source = make_data(home)
@@ -51,7 +54,12 @@ def demo(settings: Settings, keep: bool, workers: int, epochs: int) -> None:
                 clusters.start(home, [])
         with settings.connect() as client:
             run = start_walk(client, source, workers, epochs)
-            follow(client, run, console)
+            try:
+                follow(client, run, console)
+            except KeyboardInterrupt:
+                if not stays:
+                    abandon(client, run)
+                raise
             finished = client.get(WorkflowRun, *run.key)
             check(finished)
             with stages("requests", f"{TEST} test images through the gateway"):
@@ -61,8 +69,12 @@ def demo(settings: Settings, keep: bool, workers: int, epochs: int) -> None:
             raise Failed(f"the served model is right in only {score.accuracy:.1%} of the cases")
         if keep:
             next_steps(console, home)
+    except KeyboardInterrupt:
+        if stays and clusters.state(home).running:
+            next_steps(console, home)
+        raise
     finally:
-        if not keep and not was_running:
+        if not stays:
             with stages("stop", "the cluster and its pods"):
                 clusters.stop(home)
 
@@ -126,6 +138,13 @@ def start_walk(client: Client, source: Path, workers: int, epochs: int) -> Workf
     )
     parameters = {"source": source.as_uri(), "job": f"{MODEL}-{tag}"}
     return submit(client, graph, NAMESPACE, parameters=parameters, name=f"walk-{tag}")
+
+
+def abandon(client: Client, run: WorkflowRun) -> None:
+    """Take the walk out of the cluster before it stops: the next start would go on with it."""
+    for kind, name in ((WorkflowRun, run.name), (PaddleJob, run.spec.parameters["job"])):
+        with contextlib.suppress(NotFound):
+            client.delete(kind, Key(NAMESPACE, name))
 
 
 def check(run: WorkflowRun) -> None:

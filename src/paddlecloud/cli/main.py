@@ -12,7 +12,6 @@ from ..errors import PaddleCloudError
 from ..settings import Home
 from .context import Settings
 
-
 MODULES = {
     "cluster": ("up", "down", "status", "kubeconfig"),
     "objects": ("get", "apply", "delete", "logs", "why", "wait"),

@@ -9,7 +9,6 @@ from typing import Any
 import click
 import yaml
 
-from ..api.core import Pod
 from ..api.meta import Key
 from ..cluster import requests
 from ..cluster.requests import Place, Request, Scope
@@ -19,7 +18,7 @@ from ..sdk.client import Client
 from ..sdk.discovery import Served, find, fitting, holder, served
 from .context import Settings, namespace_option, output_option, pass_settings
 from .output import print_objects, print_table
-from .why import explain
+from .why import explain, gather, pods_of
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
@@ -198,19 +197,11 @@ def first_pod(client: Client, target: str, namespace: str) -> str:
     if typed in ("pod", "pods", "po"):
         return name
     _, owner = holder(client, served(client), synonym(typed), Key(namespace, name))
-    pods = {p.name: p for p in client.list(Pod, namespace).items}
-    mine = sorted(n for n, p in pods.items() if belongs(p, owner["metadata"]["uid"], pods))
+    mine = sorted(pods_of(owner, gather(client, namespace)))
     leading = [n for n in mine if n.endswith("-worker-0")] or mine
     if not leading:
         raise NotFound(f"{target} has no pod", next_step=f"pdc why {target}")
     return leading[0]
-
-
-def belongs(pod: Pod, uid: str, pods: dict[str, Pod]) -> bool:
-    return (
-        any(o.uid == uid for o in pod.metadata.owner_references)
-        or pod.metadata.labels.get("serving.knative.dev/service", "") == uid
-    )
 
 
 @click.command()
@@ -219,9 +210,7 @@ def belongs(pod: Pod, uid: str, pods: dict[str, Pod]) -> bool:
 @pass_settings
 def why(settings: Settings, target: str, namespace: str) -> None:
     """Say what an object waits for, down to the last cause."""
-    typed, _, name = target.partition("/")
-    if not name:
-        raise WrongUse("write KIND/NAME, as in pdc why job/resnet")
+    typed, name = parts(target)
     with settings.connect() as client:
         kind, body = holder(client, served(client), synonym(typed), Key(namespace, name))
         click.echo(explain(client, {**body, "kind": kind.kind}))
@@ -235,7 +224,7 @@ def why(settings: Settings, target: str, namespace: str) -> None:
 @pass_settings
 def wait(settings: Settings, target: str, condition: str, timeout: float, namespace: str) -> None:
     """Wait until an object has a condition or a phase."""
-    typed, _, name = target.partition("/")
+    typed, name = parts(target)
     condition = condition.removeprefix("condition=")
     with settings.connect() as client:
         kind, body = holder(client, served(client), synonym(typed), Key(namespace, name))
@@ -250,6 +239,13 @@ def wait(settings: Settings, target: str, condition: str, timeout: float, namesp
                 click.echo(f"{target} has {condition}")
                 return
     raise TimedOut(f"{target} has no {condition} after {timeout:g} s", next_step=f"pdc why {target}")
+
+
+def parts(target: str) -> tuple[str, str]:
+    kind, _, name = target.partition("/")
+    if not kind or not name:
+        raise WrongUse(f"{target!r} names no object: write KIND/NAME, as in job/resnet")
+    return kind, name
 
 
 def holds(body: dict[str, Any], wanted: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..api.core import Event, Pod
+from ..api.core import Event, Pod, StatefulSet
 from ..api.kinds import EMBEDDED_ONLY, OURS
 from ..api.meta import Resource
 from ..cluster import requests
@@ -16,7 +16,7 @@ from ..errors import NotFound
 from ..sdk.client import Client
 
 Body = dict[str, Any]
-CHILD_KINDS: tuple[type[Resource], ...] = (*OURS, *EMBEDDED_ONLY, Pod)
+CHILD_KINDS: tuple[type[Resource], ...] = (*OURS, *EMBEDDED_ONLY, StatefulSet, Pod)
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,9 @@ def state(body: Body) -> str:
     status = body.get("status") or {}
     if status.get("phase"):
         return str(status["phase"])
+    if "readyReplicas" in status:
+        up, wanted = int(status["readyReplicas"]), int((body.get("spec") or {}).get("replicas", 1))
+        return "Ready" if up >= wanted else f"{up} of {wanted} pods ready"
     ready = next((c for c in status.get("conditions") or () if c["type"] == "Ready"), None)
     if ready is None:
         return "new"
@@ -116,6 +119,13 @@ def children(body: Body, facts: Facts) -> list[Body]:
         for o in facts.objects.values()
         if any(r["uid"] == uid for r in o["metadata"].get("ownerReferences") or ())
     ]
+
+
+def pods_of(body: Body, facts: Facts) -> list[str]:
+    """The names of the pods that work for an object: its own and those of all that it owns."""
+    below = children(body, facts)
+    own = [str(o["metadata"]["name"]) for o in below if o["kind"] == Pod.kind]
+    return own + [name for o in below for name in pods_of(o, facts)]
 
 
 def last_warning(uid: str, facts: Facts) -> Event | None:

@@ -34,7 +34,8 @@ def make_pod(job: PaddleJob, role: str, index: int) -> Pod:
     spec: dict[str, Any] = template.get("spec") or {}
     spec.setdefault("restartPolicy", "Never")
     spec["hostname"] = spec["subdomain"] = name
-    for container in spec["containers"]:
+    # The schema demands containers; objects from before it must not stop the controller.
+    for container in spec.get("containers") or ():
         # Later entries win: what the operator says is said last.
         container["env"] = [*(container.get("env") or ()), *environment(job, role, index, name)]
         source = {"configMapRef": {"name": job.name}}
@@ -61,6 +62,6 @@ def mount_data(job: PaddleJob, spec: dict[str, Any]) -> None:
         return
     claim = {"name": ref.name, "persistentVolumeClaim": {"claimName": ref.name}}
     spec["volumes"] = [*(spec.get("volumes") or ()), claim]
-    for container in spec["containers"]:
+    for container in spec.get("containers") or ():
         mount = {"name": ref.name, "mountPath": ref.mount_path}
         container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]

@@ -9,7 +9,6 @@ so it outlives the pod; a version without a report has no files, whatever else h
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from ..api.core import ConfigMap, Pod
 from ..api.meta import Condition, Metadata
@@ -67,13 +66,7 @@ def status_of(version: ModelVersion, store: str, seen: Snapshot) -> ModelVersion
     report = seen.owned(ConfigMap).get(report_name(version))
     pod = seen.owned(Pod).get(pod_name(version))
     if report and REPORT in report.data:
-        known = set(ModelVersionStatus.model_fields)
-        given = {k: v for k, v in json.loads(report.data[REPORT]).items() if k in known}
-        return ModelVersionStatus.model_validate(
-            given
-            | {"phase": ModelPhase.READY, "storage": store, "readyTime": seen.now, "size": size_of(given)}
-            | {"conditions": changed(old, [condition("Ready", True, "Stored"), progressing("Ready")], seen)}
-        )
+        return stored(old, report.data[REPORT], store, seen)
     if not store:
         message = "no model store is set: the ConfigMap hub in namespace paddlecloud needs the key store"
         return old.but(conditions=changed(old, [waiting("NoStore", message)], seen))
@@ -88,12 +81,27 @@ def status_of(version: ModelVersion, store: str, seen: Snapshot) -> ModelVersion
     return old.but(phase=phase, conditions=changed(old, [progressing(phase.value, said)], seen))
 
 
+def stored(old: ModelVersionStatus, report: str, store: str, seen: Snapshot) -> ModelVersionStatus:
+    """What the uploader reported."""
+    try:
+        body = json.loads(report)
+        given = {k: v for k, v in body.items() if k in ("files", "signature", "conversions")}
+        read = ModelVersionStatus.model_validate(given)
+    except (ValueError, AttributeError) as error:
+        why = f"the report of the upload cannot be read: {str(error).splitlines()[0]}"
+        broken = [condition("Ready", False, "BrokenReport", why)]
+        return old.but(phase=ModelPhase.FAILED, conditions=changed(old, broken, seen))
+    return read.but(
+        phase=ModelPhase.READY,
+        storage=store,
+        ready_time=seen.now,
+        size=sum(f.size for f in read.files),
+        conditions=changed(old, [condition("Ready", True, "Stored"), progressing("Ready")], seen),
+    )
+
+
 def changed(old: ModelVersionStatus, new: list[Condition], seen: Snapshot) -> list[Condition]:
     return set_conditions(old.conditions, new, seen.now)
-
-
-def size_of(report: dict[str, Any]) -> int:
-    return sum(int(f["size"]) for f in report.get("files") or ())
 
 
 def failure(version: ModelVersion, seen: Snapshot) -> str:

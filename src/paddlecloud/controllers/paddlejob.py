@@ -37,13 +37,15 @@ CLEANS = {
 def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
     pods = seen.owned(Pod)
     before, after = job.status.phase, phase_of(job, pods)
+    if before.final:
+        return finished(job, seen)
     wait = None if after.final or pods else waits_for_data(job, seen)
     status = summarize(job, pods, after, seen)
     status = status.but(conditions=conditions(job, pods, after, wait, seen))
     children: tuple[Pod | ConfigMap, ...]
     if after.final:
-        cleaned = job.spec.policy in CLEANS[after]
-        children = (*seen.owned(ConfigMap).values(), *(() if cleaned else pods.values()))
+        # Nothing goes before the end is written down: the pods are the only witnesses of it.
+        children = (*seen.owned(ConfigMap).values(), *pods.values())
     elif wait:
         children = ()
     else:
@@ -54,6 +56,14 @@ def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
         notes=notes(before, after, status, job),
         check_again=LOOK_EVERY if after is Phase.RUNNING else None,
     )
+
+
+def finished(job: PaddleJob, seen: Snapshot) -> Decision:
+    """What was seen at the end stays told; pods are kept or cleaned up, never made."""
+    cleaned = job.spec.policy in CLEANS[job.status.phase]
+    pods = () if cleaned else tuple(seen.owned(Pod).values())
+    status = job.status.but(observed_generation=job.metadata.generation)
+    return Decision(status, (*seen.owned(ConfigMap).values(), *pods))
 
 
 def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
@@ -122,9 +132,6 @@ def progress_of(
 
 def role_status(job: PaddleJob, role: str, pods: dict[str, Pod]) -> RoleStatus:
     mine = [p for p in pods.values() if role_of(p) == role]
-    if job.status.phase.final and not mine:
-        # The pods were cleaned up: what was last seen of them stays true.
-        return getattr(job.status, role, None) or RoleStatus(ready=f"0/{job.spec.roles()[role].replicas}")
     counts = Counter(counter_of(p) for p in mine)
     ready = f"{counts['running']}/{job.spec.roles()[role].replicas}"
     return RoleStatus(ready=ready, refs=[p.reference() for p in mine], **counts)
@@ -159,7 +166,7 @@ def phase_of(job: PaddleJob, pods: dict[str, Pod]) -> Phase:
     deciding = deciding_role(job)
     if roles and counts[deciding]["succeeded"] >= roles[deciding].replicas > 0:
         return Phase.COMPLETED
-    if roles and all(counts[r]["running"] + counts[r]["succeeded"] == roles[r].replicas for r in roles):
+    if pods and all(counts[r]["running"] + counts[r]["succeeded"] == roles[r].replicas for r in roles):
         return Phase.RUNNING
     # A worker that ends before its neighbours does not take the job back to the start.
     if job.status.phase is Phase.RUNNING and any(c["succeeded"] for c in counts.values()):
@@ -184,7 +191,8 @@ def gpus_of(template: dict[str, object]) -> int:
     spec = template.get("spec")
     containers = spec.get("containers") or () if isinstance(spec, dict) else ()
     limits = [(c.get("resources") or {}).get("limits") or {} for c in containers]
-    return sum(int(limit.get("nvidia.com/gpu", 0)) for limit in limits)
+    given = [str(limit.get("nvidia.com/gpu", 0)) for limit in limits]
+    return sum(int(count) for count in given if count.isdecimal())
 
 
 def wanted_pods(job: PaddleJob) -> tuple[Pod, ...]:
@@ -223,8 +231,6 @@ def waits_for_data(job: PaddleJob, seen: Snapshot) -> Condition | None:
 def conditions(
     job: PaddleJob, pods: dict[str, Pod], phase: Phase, wait: Condition | None, seen: Snapshot
 ) -> list[Condition]:
-    if job.status.phase.final:
-        return job.status.conditions
     if wait:
         current = [wait]
     elif phase is Phase.FAILED:

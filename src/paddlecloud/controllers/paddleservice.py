@@ -20,7 +20,7 @@ from ..api.paddleservice import (
     PaddleServiceStatus,
 )  # fmt: skip
 from .conditions import condition, progressing, set_conditions, waiting
-from .contract import Controller, Decision, Note, Ref, Selection, Snapshot
+from .contract import Controller, Decision, Note, Ref, Selection, Snapshot, difference
 from .hub import store_volume
 from .model import resolve
 
@@ -31,11 +31,13 @@ DOMAIN = "example.com"
 
 def reconcile(service: PaddleService, seen: Snapshot) -> Decision:
     default, wait = resolved(service, seen)
-    children = tuple(seen.owned(KnativeService).values())
-    if wait is None:
-        children = (make_service(service, default, seen),)
-    status = status_of(service, default, wait, seen)
-    return Decision(status, children, notes=notes(service, status))
+    if wait:
+        # What answers now goes on answering.
+        status = status_of(service, default, waits(wait), seen)
+        return Decision(status, tuple(seen.owned(KnativeService).values()), notes=notes(service, status))
+    wanted = make_service(service, default)
+    status = status_of(service, default, answers(seen.owned(KnativeService).get(service.name), wanted), seen)
+    return Decision(status, (wanted,), notes=notes(service, status))
 
 
 def related(service: PaddleService) -> tuple[Ref | Selection, ...]:
@@ -76,10 +78,8 @@ def resolved(service: PaddleService, seen: Snapshot) -> tuple[EndpointStatus, Co
         )
     name = spec.model.partition("@")[0]
     model = seen.find(Model, name)
-    pinned = old.model_version if old.model_version.startswith(f"{name}-") and not spec.follow else ""
     # A changed reference is a new question; the pin answers only the one it was made for.
-    if pinned and service.metadata.generation != service.status.observed_generation:
-        pinned = ""
+    pinned = old.model_version if old.model == spec.model and not spec.follow else ""
     wanted = pinned or resolve(spec.model, model)
     if not wanted:
         return old, waiting(
@@ -90,32 +90,42 @@ def resolved(service: PaddleService, seen: Snapshot) -> tuple[EndpointStatus, Co
     if version is None or version.status.phase is not ModelPhase.READY:
         shown = version.status.phase.value if version else "missing"
         return old, waiting("WaitingForModel", f"waits for ModelVersion {wanted} to be Ready; it is {shown}")
-    return EndpointStatus(name=old.name, model_version=wanted, storage=version.status.storage), None
+    storage = version.status.storage
+    return EndpointStatus(name=old.name, model=spec.model, model_version=wanted, storage=storage), None
 
 
-def status_of(
-    service: PaddleService, default: EndpointStatus, wait: Condition | None, seen: Snapshot
-) -> PaddleServiceStatus:
-    inner = seen.owned(KnativeService).get(service.name)
+def waits(wait: Condition) -> list[Condition]:
+    return [condition("Ready", False, wait.reason, wait.message), wait]
+
+
+def answers(inner: KnativeService | None, wanted: KnativeService) -> list[Condition]:
+    """Whether what is wanted now is what answers; an older revision that answers does not count."""
     ready = inner.condition("Ready") if inner else {}
-    revision = str(inner.status.get("latestReadyRevisionName") or "") if inner else ""
-    holds = ready.get("status") == "True" and not wait
-    if wait:
-        current = [condition("Ready", False, wait.reason, wait.message), wait]
-    elif holds:
-        current = [
+    if inner and ready.get("status") == "True" and up_to_date(inner, wanted):
+        return [
             condition("Ready", True, "Serving"),
             condition("DefaultEndpointReady", True, "Serving"),
             progressing("Serving"),
         ]
-    else:
-        why = str(ready.get("message") or "the endpoint is starting")
-        reason = str(ready.get("reason") or "Starting")
-        current = [
-            condition("Ready", False, reason, why),
-            condition("DefaultEndpointReady", False, reason, why),
-            waiting(reason, why) if ready.get("status") == "False" else progressing(reason, why),
-        ]
+    why = str(ready.get("message") or "the endpoint is starting")
+    reason = str(ready.get("reason") or "Starting")
+    return [
+        condition("Ready", False, reason, why),
+        condition("DefaultEndpointReady", False, reason, why),
+        waiting(reason, why) if ready.get("status") == "False" else progressing(reason, why),
+    ]
+
+
+def up_to_date(inner: KnativeService, wanted: KnativeService) -> bool:
+    told = int(inner.status.get("observedGeneration") or 0) >= inner.metadata.generation
+    return told and not difference(inner, wanted)
+
+
+def status_of(
+    service: PaddleService, default: EndpointStatus, current: list[Condition], seen: Snapshot
+) -> PaddleServiceStatus:
+    inner = seen.owned(KnativeService).get(service.name)
+    revision = str(inner.status.get("latestReadyRevisionName") or "") if inner else ""
     return PaddleServiceStatus(
         url=f"http://{service.name}.{service.namespace}.{DOMAIN}",
         replicas=int(inner.status.get("actualReplicas") or 0) if inner else 0,
@@ -125,7 +135,7 @@ def status_of(
     )
 
 
-def make_service(service: PaddleService, default: EndpointStatus, seen: Snapshot) -> KnativeService:
+def make_service(service: PaddleService, default: EndpointStatus) -> KnativeService:
     spec = service.spec
     if spec.default.model:
         container, volumes = model_server(spec.default, default)

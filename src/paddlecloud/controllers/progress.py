@@ -6,6 +6,7 @@ Understood are the lines of Paddle's suites and of plain scripts: `epoch 2/5 ste
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime
 
@@ -43,7 +44,9 @@ def counted(epoch: re.Match[str] | None, step: re.Match[str] | None) -> tuple[fl
 
 
 def measured(line: str) -> dict[str, float]:
-    return {name: float(value) for name, value in METRIC.findall(line)}
+    found = ((name, float(value)) for name, value in METRIC.findall(line))
+    # JSON has no infinity.
+    return {name: value for name, value in found if math.isfinite(value)}
 
 
 def read_log(text: str, before: Progress | None, start: datetime | None, now: datetime) -> Progress | None:

@@ -12,8 +12,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from pydantic import Field, ValidationError
+
 from ..api.core import PersistentVolumeClaim, Pod, StatefulSet
-from ..api.meta import Condition, Metadata, Progress
+from ..api.meta import Condition, Metadata, Progress, Value
 from ..api.sampleset import CacheStatus, Driver, RuntimeStatus, SampleSet, SampleSetPhase, SampleSetStatus
 from ..sizes import count, size
 from .conditions import condition, progressing, set_conditions, waiting
@@ -28,17 +30,40 @@ LOOK_EVERY = {SampleSetPhase.READY: 30.0}
 LOOK_SOON = 1.0
 
 
+class Answer(Value):
+    """What a runtime says at `/status`; sizes in bytes."""
+
+    phase: str = ""
+    message: str = ""
+    total_bytes: int = Field(0, ge=0)
+    total_files: int = Field(0, ge=0)
+    cached_bytes: int = Field(0, ge=0)
+    disk_size: int = Field(0, ge=0)
+    disk_used: int = Field(0, ge=0)
+    disk_avail: int = Field(0, ge=0)
+    revision: str = ""
+    progress: Progress | None = None
+
+
+def answer_of(body: Any) -> Answer | None:
+    """None where something else than a runtime answered."""
+    try:
+        return Answer.model_validate(body)
+    except ValidationError:
+        return None
+
+
 def reconcile(data: SampleSet, seen: Snapshot) -> Decision:
     claim = seen.owned(PersistentVolumeClaim).get(data.name)
-    answers = [a for q in questions(data, seen) if isinstance(a := seen.answers.get(q), dict)]
+    answers = [a for q in questions(data, seen) if (a := answer_of(seen.answers.get(q)))]
     phase, current = state_of(data, claim, seen.all(Pod), answers)
     status = SampleSetStatus(
         phase=phase,
         cache_status=cache_of(answers) or data.status.cache_status,
         runtime_status=runtime_of(data, seen),
-        revision=next((a["revision"] for a in answers if a.get("revision")), data.status.revision),
+        revision=next((a.revision for a in answers if a.revision), data.status.revision),
         observed_generation=data.metadata.generation,
-        progress=progress_of(answers, seen) if phase is SampleSetPhase.SYNCING else None,
+        progress=progress_of(data, answers, seen) if phase is SampleSetPhase.SYNCING else None,
         conditions=set_conditions(data.status.conditions, current, seen.now),
     )
     wanted: tuple[Any, ...] = (make_claim(data),)
@@ -77,7 +102,7 @@ def state_of(
     data: SampleSet,
     claim: PersistentVolumeClaim | None,
     pods: tuple[Pod, ...],
-    answers: list[dict[str, Any]],
+    answers: list[Answer],
 ) -> tuple[SampleSetPhase, list[Condition]]:
     if problem := unsupported(data):
         return SampleSetPhase.SYNC_FAILED, [condition("Ready", False, "Unsupported", problem)]
@@ -90,9 +115,9 @@ def state_of(
         here = ", ".join(f"{p.name} is {p.phase}" for p in pods) or "its pod is being made"
         phase = SampleSetPhase.MOUNT if pods else SampleSetPhase.BOUND
         return phase, [waiting("WaitingForRuntime", f"the cache runtime does not answer yet: {here}")]
-    phases = {a.get("phase") for a in answers}
+    phases = {a.phase for a in answers}
     if "Failed" in phases:
-        why = next(str(a.get("message")) for a in answers if a.get("phase") == "Failed")
+        why = next(a.message for a in answers if a.phase == "Failed")
         return SampleSetPhase.SYNC_FAILED, [
             condition("Ready", False, "SyncFailed", why),
             waiting("SyncFailed", f"{why}; it is tried again when the source can be read"),
@@ -102,7 +127,7 @@ def state_of(
             done = f"{len(answers)} of {data.spec.partitions} partitions are ready"
             return SampleSetPhase.PARTIAL_READY, [progressing("Partial", done)]
         return SampleSetPhase.READY, [condition("Ready", True, "Verified"), progressing("Ready")]
-    return SampleSetPhase.SYNCING, [progressing("Syncing", str(next(iter(answers)).get("message") or ""))]
+    return SampleSetPhase.SYNCING, [progressing("Syncing", answers[0].message)]
 
 
 def unsupported(data: SampleSet) -> str:
@@ -117,20 +142,18 @@ def unsupported(data: SampleSet) -> str:
     return ""
 
 
-def cache_of(answers: list[dict[str, Any]]) -> CacheStatus | None:
+def cache_of(answers: list[Answer]) -> CacheStatus | None:
     if not answers:
         return None
-    first = answers[0]
-    total, cached = int(first.get("totalBytes") or 0), max(int(a.get("cachedBytes") or 0) for a in answers)
-    disk, used = int(first.get("diskSize") or 0), int(first.get("diskUsed") or 0)
+    first, cached = answers[0], max(a.cached_bytes for a in answers)
     return CacheStatus(
-        total_size=size(total),
-        total_files=count(int(first.get("totalFiles") or 0)),
-        cached_size=size(min(total, cached)),
-        disk_size=size(disk),
-        disk_used=size(used),
-        disk_avail=size(int(first.get("diskAvail") or 0)),
-        disk_usage_rate=f"{100 * used / disk:.1f}%" if disk else "",
+        total_size=size(first.total_bytes),
+        total_files=count(first.total_files),
+        cached_size=size(min(first.total_bytes, cached)),
+        disk_size=size(first.disk_size),
+        disk_used=size(first.disk_used),
+        disk_avail=size(first.disk_avail),
+        disk_usage_rate=f"{100 * first.disk_used / first.disk_size:.1f}%" if first.disk_size else "",
     )
 
 
@@ -140,12 +163,11 @@ def runtime_of(data: SampleSet, seen: Snapshot) -> RuntimeStatus:
     return RuntimeStatus(spec_replicas=wanted, ready_replicas=ready, runtime_ready=f"{ready}/{wanted}")
 
 
-def progress_of(answers: list[dict[str, Any]], seen: Snapshot) -> Progress | None:
-    given = next((a["progress"] for a in answers if isinstance(a.get("progress"), dict)), None)
-    if not given:
-        return None
-    fields = {k: given[k] for k in ("done", "total", "unit", "rate") if given.get(k) is not None}
-    return Progress(**fields, updated_at=seen.now)
+def progress_of(data: SampleSet, answers: list[Answer], seen: Snapshot) -> Progress | None:
+    given, old = answers[0].progress, data.status.progress
+    if old is not None and given is not None and (old.done, old.total) == (given.done, given.total):
+        return old  # a sync that stands still is no reason to write
+    return given.but(updated_at=seen.now) if given else None
 
 
 def make_claim(data: SampleSet) -> PersistentVolumeClaim:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime
-
-from pydantic import ValidationError
+from graphlib import CycleError, TopologicalSorter
 
 from ..api.core import ConfigMap, Pod
 from ..api.meta import Condition, Metadata, Progress
@@ -82,9 +81,27 @@ def package_of(run: WorkflowRun, seen: Snapshot) -> tuple[Graph | None, Conditio
             "WaitingForPackage", f"waits for the package in ConfigMap {name}; upload the pipeline"
         )
     try:
-        return graph_of(package.data[PACKAGE_KEY]), None
-    except (ValueError, ValidationError) as error:
+        graph = graph_of(package.data[PACKAGE_KEY])
+    except ValueError as error:
         return None, waiting("BrokenPackage", f"the package in ConfigMap {name} cannot be read: {error}")
+    if problem := problem_of(graph):
+        return None, waiting("BrokenPackage", f"the package in ConfigMap {name} makes no sense: {problem}")
+    return graph, None
+
+
+def problem_of(graph: Graph) -> str:
+    """What would keep a run of the graph from ever ending."""
+    names = [s.name for s in graph.steps]
+    if twice := [n for n in names if names.count(n) > 1]:
+        return f"two steps are called {twice[0]}"
+    for step in graph.steps:
+        if unknown := step.needs() - set(names):
+            return f"step {step.name} needs step {min(unknown)}, which does not exist"
+    try:
+        TopologicalSorter({s.name: sorted(s.needs()) for s in graph.steps}).prepare()
+    except CycleError as error:
+        return f"its steps wait for each other: {' → '.join(error.args[1])}"
+    return ""
 
 
 def nodes_of(run: WorkflowRun, graph: Graph, pods: dict[str, Pod], seen: Snapshot) -> dict[str, StepStatus]:
@@ -93,7 +110,12 @@ def nodes_of(run: WorkflowRun, graph: Graph, pods: dict[str, Pod], seen: Snapsho
     for step in graph.steps:
         old = run.status.nodes.get(step.name, StepStatus())
         pod = pods.get(pod_name(run, step.name))
-        nodes[step.name] = old if old.phase.final or pod is None else seen_step(old, pod, seen)
+        if old.phase.final:
+            nodes[step.name] = old
+        elif pod is not None:
+            nodes[step.name] = seen_step(old, pod, seen)
+        else:
+            nodes[step.name] = unseen_step(old, seen)
     if failed(nodes):
         for name, node in nodes.items():
             if node.phase is StepPhase.WAITING:
@@ -121,6 +143,13 @@ def seen_step(old: StepStatus, pod: Pod, seen: Snapshot) -> StepStatus:
     return step
 
 
+def unseen_step(old: StepStatus, seen: Snapshot) -> StepStatus:
+    """A step whose pod is not there: not started yet, or its pod was taken away and will not come back."""
+    if old.phase is not StepPhase.RUNNING:
+        return old
+    return old.but(phase=StepPhase.FAILED, finished_at=seen.now, message=f"pod {old.pod} was deleted")
+
+
 def terminated(pod: Pod) -> dict[str, object]:
     for state in pod.status.get("containerStatuses") or ():
         if ended := (state.get("state") or {}).get("terminated"):
@@ -140,7 +169,7 @@ def outputs_of(ended: dict[str, object]) -> dict[str, str]:
 def may_start(step: Step, nodes: dict[str, StepStatus]) -> bool:
     if nodes[step.name].phase is not StepPhase.WAITING:
         return False
-    return all(nodes[n].phase is StepPhase.SUCCEEDED for n in step.needs() if n in nodes)
+    return all(nodes[n].phase is StepPhase.SUCCEEDED for n in step.needs())
 
 
 def inputs_of(step: Step, run: WorkflowRun, graph: Graph, nodes: dict[str, StepStatus]) -> dict[str, str]:

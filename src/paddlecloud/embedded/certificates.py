@@ -26,9 +26,11 @@ ADDRESSES = ("127.0.0.1", "::1")
 def ensure(folder: Path, now: datetime | None = None) -> None:
     """Make what is missing or about to expire: `ca.crt/key`, `server.crt/key`, `tokens.key`."""
     now = now or datetime.now(UTC)
-    if not (folder / "ca.key").exists():
+    # The certificate is written last: where it is, the key is too.
+    new = not (folder / "ca.crt").exists()
+    if new:
         make_authority(folder, now)
-    if not fresh(folder / "server.crt", now):
+    if new or not fresh(folder / "server.crt", now):
         make_server(folder, now)
     if not (folder / "tokens.key").exists():
         write(folder / "tokens.key", private(ec.generate_private_key(ec.SECP256R1())))
@@ -118,5 +120,6 @@ def write(path: Path, content: bytes) -> None:
     part = path.with_suffix(path.suffix + ".part")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "wb") as file:
+        os.fchmod(handle, 0o600)  # what an interrupted start left behind may be open
         file.write(content)
     part.rename(path)

@@ -93,9 +93,10 @@ def take(handle: int, home: Home) -> None:
         except BlockingIOError as error:
             pid = supervisor_of(home)
             if pid or time.monotonic() > end:
+                shown = f" (process {pid})" if pid else ""
                 raise AlreadyRunning(
-                    f"a cluster is already running in {home}" + (f" (process {pid})" if pid else ""),
-                    next_step="use it as it is (`pdc status`), stop it (`pdc down`), or choose another --home",
+                    f"a cluster is already running in {home}{shown}",
+                    next_step="use it (`pdc status`), stop it (`pdc down`), or choose another --home",
                 ) from error
         time.sleep(0.02)
 

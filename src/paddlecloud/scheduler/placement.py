@@ -44,10 +44,14 @@ class Room:
 def place(waiting: Iterable[Pod], nodes: Iterable[Node], placed: Iterable[Pod]) -> list[Placement]:
     rooms = {n.name: Room(n, allocatable(n)) for n in nodes}
     for pod in placed:
-        if pod.node in rooms and not pod.finished:
+        if pod.node in rooms and not pod.finished and not unreadable(pod):
             rooms[pod.node].take(requests(pod))
     found = []
     for pod in sorted(waiting, key=age):
+        if problem := unreadable(pod):
+            # One such pod must not keep the others from their nodes.
+            found.append(Placement(pod.key, pod.uid, "", f"it asks for what cannot be read: {problem}"))
+            continue
         placement = choose(pod, list(rooms.values()))
         if placement.node:
             rooms[placement.node].take(requests(pod))
@@ -109,6 +113,15 @@ def asked(container: dict[str, Any]) -> Resources:
     # A limit without a request is a request.
     given = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
     return {name: number(value) for name, value in given.items()}
+
+
+def unreadable(pod: Pod) -> str:
+    """What is wrong with the quantities of a pod, or an empty text."""
+    try:
+        requests(pod)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def allocatable(node: Node) -> Resources:

@@ -22,7 +22,7 @@ from ..cluster import requests
 from ..cluster.credentials import Bearer, tls
 from ..cluster.kubeconfig import Access
 from ..cluster.objects import Listing, read
-from ..cluster.requests import Kind, Labels, PatchType, Request, Scope
+from ..cluster.requests import Kind, Labels, PatchType, Place, Request, Scope
 from ..cluster.retries import retry_after
 from ..cluster.watching import Lines, WatchEvent, read_event
 from ..controllers.contract import difference
@@ -160,6 +160,13 @@ class Client:
     ) -> None:
         """Ask for the deletion; raises `NotFound` for no such object, `Conflict` for another uid."""
         self.request(requests.deletion(kind, key, uid=uid, grace=grace, propagation=propagation))
+
+    def whoami(self) -> str:
+        """Who the cluster says we are."""
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        place = Place("authentication.k8s.io/v1", "selfsubjectreviews", namespaced=False)
+        body = self.request(requests.creation(place, "", review))
+        return str(body["status"]["userInfo"]["username"])
 
     def logs(self, namespace: str, pod: str, container: str = "", tail: int | None = None) -> str:
         """The log of a container so far, its last *tail* lines when given."""

@@ -42,9 +42,7 @@ def add_version(
     raise Conflict(f"no number was free for a new version of {model}; too many writers at once")
 
 
-def move_alias(
-    client: Client, model: Key, alias: str, to: str, *, why: str = "", by: str = ""
-) -> AliasChange:
+def move_alias(client: Client, model: Key, alias: str, to: str, *, why: str = "") -> AliasChange:
     """Point *alias* to *to*, as the user the API knows us for.
 
     The ledger's next line is the only write: of two movers one gets `Conflict`.
@@ -54,7 +52,7 @@ def move_alias(
     number = 1 + (numbered(ledger[-1].name) if ledger else 0)
     change = AliasChange(
         metadata=Metadata(name=f"{model.name}-{alias}-{number}", namespace=model.namespace),
-        spec=AliasChangeSpec(model=model.name, alias=alias, from_=before, to=to, why=why, by=by),
+        spec=AliasChangeSpec(model=model.name, alias=alias, from_=before, to=to, why=why, by=client.whoami()),
     )
     try:
         return client.create(change)

@@ -45,7 +45,7 @@ class Access:
     def user_of(self, authorization: str) -> User:
         """Raises `Unauthorized` for everything that is not a token of ours."""
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not token:
+        if scheme.lower() != "bearer" or not token or not token.isascii():
             raise Unauthorized("Unauthorized")
         for known, user in self._static.items():
             if hmac.compare_digest(known.encode(), token.encode()):
@@ -65,6 +65,16 @@ class Access:
             raise Unauthorized("Unauthorized")
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
         return User(claims["sub"], groups, account["uid"])
+
+    def review(self, user: User) -> dict[str, Any]:
+        """The answer to a SelfSubjectReview."""
+        info: dict[str, Any] = {"username": user.name, "groups": list(user.groups)}
+        return {
+            "kind": "SelfSubjectReview",
+            "apiVersion": "authentication.k8s.io/v1",
+            "metadata": {},
+            "status": {"userInfo": info | ({"uid": user.uid} if user.uid else {})},
+        }
 
     def issue(self, account: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
         """The answer to a TokenRequest for a service account."""

@@ -27,7 +27,7 @@ from ..store import Place
 from . import discovery, listing, openapi, watching
 from .access import Access, User
 from .deletion import options_of
-from .kinds import Kind
+from .kinds import WHO_AM_I, Kind
 from .negotiation import Form, wanted, wants_aggregated
 from .objects import Objects, WriteOptions
 from .paths import Target, parse
@@ -37,6 +37,15 @@ from .tables import partial, table
 LARGEST = 3 * 1024 * 1024
 HEALTH = ("/healthz", "/livez", "/readyz")
 LOG = log.logger("api")
+VERBS = {
+    ("GET", True): "get",
+    ("GET", False): "list",
+    ("POST", False): "create",
+    ("PUT", True): "update",
+    ("PATCH", True): "patch",
+    ("DELETE", True): "delete",
+    ("DELETE", False): "deletecollection",
+}
 
 
 class Api:
@@ -115,6 +124,8 @@ class Api:
 
     async def _verb(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.StreamResponse:
         method = request.method
+        if kind == WHO_AM_I and method == "POST":
+            return as_json(self.access.review(user), 201)
         if target.subresource:
             return await self._subresource(request, kind, target)
         if target.name:
@@ -123,8 +134,10 @@ class Api:
             }  # fmt: skip
         else:
             verbs = {"GET": self._list, "POST": self._create, "DELETE": self._delete_all}
-        if method not in verbs or (
-            kind.namespaced and not target.namespace and (target.name or method == "POST")
+        if (
+            method not in verbs
+            or VERBS[method, bool(target.name)] not in kind.verbs
+            or (kind.namespaced and not target.namespace and (target.name or method == "POST"))
         ):
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
         return await verbs[method](request, kind, target)

@@ -14,6 +14,7 @@ from .kinds import Kind
 from .schema import Violation
 
 Body = dict[str, Any]
+FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,14 @@ def begin_deletion(kind: Kind, body: Body, options: DeleteOptions, now: datetime
     grace = grace_of(kind, body, options)
     new = copy.deepcopy(body)
     metadata = new["metadata"]
-    if grace == 0 and not holds(body):
+    first = not metadata.get("deletionTimestamp")
+    if first and (waits_for := FINALIZERS.get(options.propagation)):
+        # The collector takes it away again when the children are gone, or let go.
+        metadata["finalizers"] = [*(metadata.get("finalizers") or ()), waits_for]
+    if grace == 0 and not holds(new):
         return None
     until = (now + timedelta(seconds=grace)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    already = metadata.get("deletionTimestamp")
-    if already and grace >= metadata.get("deletionGracePeriodSeconds", 0):
+    if not first and grace >= metadata.get("deletionGracePeriodSeconds", 0):
         return new
     metadata["deletionTimestamp"] = until
     metadata["deletionGracePeriodSeconds"] = grace

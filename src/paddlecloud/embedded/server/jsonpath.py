@@ -16,12 +16,13 @@ STEP = re.compile(
 
 
 @functools.cache
-def steps(path: str) -> tuple[re.Match[str], ...]:
+def steps(path: str) -> tuple[re.Match[str], ...] | None:
+    """None where the path is none we understand."""
     found, position = [], 0
     while position < len(path):
         match = STEP.match(path, position)
         if not match:
-            return ()
+            return None
         found.append(match)
         position = match.end()
     return tuple(found)
@@ -29,8 +30,11 @@ def steps(path: str) -> tuple[re.Match[str], ...]:
 
 def first(body: Any, path: str) -> Any:
     """The first value at *path*, or None."""
+    found = steps(path)
+    if not found:
+        return None
     values = [body]
-    for step in steps(path):
+    for step in found:
         values = [v for value in values for v in advance(value, step)]
     return values[0] if values else None
 

@@ -87,7 +87,19 @@ SUBRESOURCES = {
     "finalize": Subresource("finalize", "Namespace", verbs=("update",)),
 }
 
+# Answered, never stored: who the client is to us.
+WHO_AM_I = Kind(
+    "authentication.k8s.io",
+    "v1",
+    "SelfSubjectReview",
+    "selfsubjectreviews",
+    namespaced=False,
+    singular="selfsubjectreview",
+    verbs=("create",),
+)
+
 BUILT_IN: tuple[Kind, ...] = (
+    WHO_AM_I,
     kind("v1", "ConfigMap", "configmaps", "cm"),
     kind("v1", "Endpoints", "endpoints", "ep"),
     kind("v1", "Event", "events", "ev"),

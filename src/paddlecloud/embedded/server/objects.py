@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from ...errors import BadRequest, Conflict, Forbidden, MethodNotAllowed
+from ...errors import BadRequest, Conflict, MethodNotAllowed
 from ..store import Entry, Place, Store
 from . import refusals
 from .deletion import DeleteOptions, begin_deletion, may_go, new_finalizers
@@ -80,7 +80,7 @@ class Objects:
             metadata.pop(server_side, None)
         if not metadata.get("name") and metadata.get("generateName"):
             metadata["name"] = metadata["generateName"] + "".join(secrets.choice(SUFFIX) for _ in range(5))
-        self._check_namespace(kind, namespace)
+        self._check_namespace(kind, namespace, str(metadata.get("name") or ""))
         metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.stamp(), "generation": 1}
         if kind.namespaced:
             metadata["namespace"] = namespace
@@ -242,7 +242,7 @@ class Objects:
         if kind.namespaced and not namespace:
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
 
-    def _check_namespace(self, kind: Kind, namespace: str) -> None:
+    def _check_namespace(self, kind: Kind, namespace: str, name: str) -> None:
         if not kind.namespaced:
             return
         entry = self.store.get(Place("/namespaces", "", namespace))
@@ -250,11 +250,7 @@ class Objects:
             [namespaces] = [k for k in self.registry.kinds if k.resource == "/namespaces"]
             raise refusals.not_found(namespaces, namespace)
         if entry.load()["metadata"].get("deletionTimestamp") and kind.resource != "/events":
-            raise Forbidden(
-                f"unable to create new content in namespace {namespace} because it is being terminated",
-                details={"causes": [{"reason": "NamespaceTerminating", "field": "metadata.namespace",
-                                     "message": f"namespace {namespace} is being terminated"}]},
-            )  # fmt: skip
+            raise refusals.terminating(kind, namespace, name)
 
     def _check_identity(self, kind: Kind, old: Body, made: Body) -> None:
         metadata = made.get("metadata")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...errors import AlreadyExists, Conflict, Invalid, NotFound
+from ...errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
 from .kinds import Kind
 from .schema import Violation
 
@@ -35,6 +35,19 @@ def precondition(kind: Kind, name: str, what: str, wanted: str, found: str) -> C
         f'Operation cannot be fulfilled on {kind.full_name} "{name}": Precondition failed: '
         f"{what} in precondition: {wanted}, {what} in object meta: {found}",
         details=not_found(kind, name).details,
+    )
+
+
+def terminating(kind: Kind, namespace: str, name: str) -> Forbidden:
+    cause = {
+        "reason": "NamespaceTerminating",
+        "field": "metadata.namespace",
+        "message": f"namespace {namespace} is being terminated",
+    }
+    return Forbidden(
+        f'{kind.full_name} "{name}" is forbidden: unable to create new content in namespace {namespace} '
+        "because it is being terminated",
+        details={**not_found(kind, name).details, "causes": [cause]},
     )
 
 

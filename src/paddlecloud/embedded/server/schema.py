@@ -5,6 +5,8 @@ The sentences are Kubernetes' own, because clients and people compare them.
 
 from __future__ import annotations
 
+import copy
+import json
 import re
 from typing import Any, NamedTuple
 
@@ -57,7 +59,7 @@ def default(body: Any, schema: Schema) -> Any:
             result[key] = default(value, inner)
         for key, inner in properties.items():
             if key not in result and "default" in inner:
-                result[key] = inner["default"]
+                result[key] = default(copy.deepcopy(inner["default"]), inner)
         return result
     if isinstance(body, list) and isinstance(schema.get("items"), dict):
         return [default(item, schema["items"]) for item in body]
@@ -155,16 +157,18 @@ def limits(body: Any, schema: Schema, path: str) -> list[Violation]:
         if len(body) < schema.get("minLength", 0):
             no(f"should be at least {schema['minLength']} chars long", body)
         if len(body) > schema.get("maxLength", len(body)):
-            no(f"should be at most {schema['maxLength']} chars long", body)
+            message = f"Too long: may not be more than {schema['maxLength']} bytes"
+            found.append(Violation(path, "FieldValueTooLong", message))
         if "pattern" in schema and not re.search(schema["pattern"], body):
             no(f"should match '{schema['pattern']}'", body)
     if isinstance(body, list):
         if len(body) < schema.get("minItems", 0):
             no(f"should have at least {schema['minItems']} items", len(body))
         if len(body) > schema.get("maxItems", len(body)):
-            no(f"should have at most {schema['maxItems']} items", len(body))
+            message = f"Too many: {len(body)}: must have at most {schema['maxItems']} items"
+            found.append(Violation(path, "FieldValueTooMany", message))
     return found
 
 
 def quoted(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return json.dumps(value, ensure_ascii=False)

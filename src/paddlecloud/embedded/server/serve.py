@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from aiohttp import web
 
 from ... import log
-from ...errors import Failed
+from ...errors import Failed, Unavailable
 from ...settings import Home
 from ..identity import Identity
 from ..store import Store
@@ -68,7 +68,10 @@ async def run(home: Home, identity: Identity) -> None:
 async def compact_forever(store: Store) -> None:
     while True:
         await asyncio.sleep(COMPACT_EVERY)
-        store.compact_if_due()
+        try:
+            store.compact_if_due()
+        except Unavailable as error:
+            LOG.warning("will try again: %s", error.message)
 
 
 def tls(home: Home) -> ssl.SSLContext:

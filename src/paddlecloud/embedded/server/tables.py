@@ -69,13 +69,20 @@ def age(stamp: str | None, now: datetime) -> str:
     """A time as people say it: 12s, 3m4s, 5h, 12d."""
     if not stamp:
         return "<unknown>"
-    return span((now - datetime.fromisoformat(stamp).astimezone(UTC)).total_seconds())
+    try:
+        began = datetime.fromisoformat(stamp).astimezone(UTC)
+    except (TypeError, ValueError):
+        return "<invalid>"
+    return span((now - began).total_seconds())
 
 
 def span(seconds: float) -> str:
-    total = max(0, int(seconds))
+    total = int(seconds)
+    # Clocks differ a little; more than that is no age.
+    if total < -1:
+        return "<invalid>"
     if total < 120:
-        return f"{total}s"
+        return f"{max(0, total)}s"
     minutes, rest = divmod(total, 60)
     if minutes < 10:
         return f"{minutes}m{rest}s" if rest else f"{minutes}m"
@@ -89,7 +96,10 @@ def span(seconds: float) -> str:
     days, rest = divmod(hours, 24)
     if days < 8:
         return f"{days}d{rest}h" if rest else f"{days}d"
-    return f"{days}d" if days < 730 else f"{days // 365}y"
+    if days < 730:
+        return f"{days}d"
+    years, rest = divmod(days, 365)
+    return f"{years}y{rest}d" if rest and years < 8 else f"{years}y"
 
 
 def name_and_age(body: dict[str, Any], now: datetime) -> list[Any]:
@@ -127,28 +137,40 @@ def restarts(containers: list[dict[str, Any]], now: datetime) -> str:
 
 def pod_status(body: dict[str, Any]) -> str:
     """The one word of the STATUS column: the most telling reason of its containers, else the phase."""
-    status = body.get("status") or {}
-    word = status.get("reason") or status.get("phase") or "Pending"
-    for i, container in enumerate(status.get("initContainerStatuses") or ()):
-        state = container.get("state") or {}
-        ended = state.get("terminated")
-        if ended and ended.get("exitCode") == 0:
-            continue
-        total = len((body.get("spec") or {}).get("initContainers") or ())
-        if ended:
-            return "Init:" + (ended.get("reason") or f"ExitCode:{ended.get('exitCode')}")
-        reason = (state.get("waiting") or {}).get("reason")
-        return f"Init:{reason}" if reason and reason != "PodInitializing" else f"Init:{i}/{total}"
-    for container in status.get("containerStatuses") or ():
-        state = container.get("state") or {}
-        detail = state.get("waiting") or state.get("terminated") or {}
-        if detail.get("reason"):
-            word = detail["reason"]
-        elif detail.get("exitCode"):
-            word = f"ExitCode:{detail['exitCode']}"
     if body["metadata"].get("deletionTimestamp"):
         return "Terminating"
-    return str(word)
+    status = body.get("status") or {}
+    if word := initializing(body, status.get("initContainerStatuses") or []):
+        return word
+    containers = status.get("containerStatuses") or []
+    word = next((w for c in containers if (w := container_word(c.get("state") or {}))), "")
+    if word == "Completed" and any(c.get("ready") and "running" in c["state"] for c in containers):
+        conditions = status.get("conditions") or ()
+        ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+        return "Running" if ready else "NotReady"
+    return str(word or status.get("reason") or status.get("phase") or "Pending")
+
+
+def initializing(body: dict[str, Any], containers: list[dict[str, Any]]) -> str:
+    """The first init container that has not succeeded, or an empty text."""
+    for i, container in enumerate(containers):
+        state = container.get("state") or {}
+        if (state.get("terminated") or {}).get("exitCode") == 0:
+            continue
+        word = container_word(state)
+        if word and word != "PodInitializing":
+            return f"Init:{word}"
+        return f"Init:{i}/{len((body.get('spec') or {}).get('initContainers') or ())}"
+    return ""
+
+
+def container_word(state: dict[str, Any]) -> str:
+    """Why a container does not run, in one word; empty where it does or nobody said."""
+    ended = state.get("terminated") or {}
+    reason = (state.get("waiting") or {}).get("reason") or ended.get("reason")
+    if reason or not ended:
+        return str(reason or "")
+    return f"Signal:{ended['signal']}" if ended.get("signal") else f"ExitCode:{ended.get('exitCode', 0)}"
 
 
 def service(body: dict[str, Any], now: datetime) -> list[Any]:

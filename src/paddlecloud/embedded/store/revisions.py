@@ -8,7 +8,9 @@ A commit is on disk, power loss included (`synchronous=FULL` on a write-ahead lo
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,36 +47,48 @@ class Revisions:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            # The loop reads while the writer's thread commits; SQLite itself is serialised.
+        self._writing = threading.Lock()
+        with told(path):
+            # SQLite gives its side files the mode of this one, so it is closed to others from the start.
+            path.touch(mode=0o600)
             self.database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self.database.execute("PRAGMA journal_mode=WAL")
-            self.database.execute("PRAGMA synchronous=FULL")
-            self.database.execute("PRAGMA busy_timeout=5000")
-            self.database.executescript(SCHEMA)
-            path.chmod(0o600)
-        except sqlite3.DatabaseError as error:
-            raise Failed(
-                f"the store {path} cannot be opened: {error}",
-                next_step="move it away to start empty, or put a copy that works in its place",
-            ) from error
+            # The loop reads while the writer's thread commits: on its own connection it sees whole commits.
+            self._reading = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            with told(path):
+                self.database.execute("PRAGMA journal_mode=WAL")
+                self.database.execute("PRAGMA synchronous=FULL")
+                self.database.execute("PRAGMA busy_timeout=5000")
+                self.database.executescript(SCHEMA)
+                self._reading.execute("PRAGMA query_only=ON")
+        except Failed:
+            self.close()
+            raise
 
     def close(self) -> None:
+        self._reading.close()
         self.database.close()
 
     def append(self, rows: Iterable[Row]) -> None:
         """All of them or none, on disk when this returns."""
-        self.database.execute("BEGIN IMMEDIATE")
-        try:
-            self.database.executemany(
+        with self._transaction() as database:
+            database.executemany(
                 "INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)",
                 ((r.revision, *r.place, r.previous, r.deleted, r.value) for r in rows),
             )
-            self.database.execute("COMMIT")
-        except sqlite3.Error:
-            if self.database.in_transaction:
-                self.database.execute("ROLLBACK")
-            raise
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """One at a time: the writer's thread appends, the loop compacts."""
+        with self._writing:
+            self.database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.database
+                self.database.execute("COMMIT")
+            except BaseException:
+                if self.database.in_transaction:
+                    self.database.execute("ROLLBACK")
+                raise
 
     def newest(self) -> Iterator[tuple[Entry, bool]]:
         """The last revision of every place, and whether it is a deletion."""
@@ -89,7 +103,7 @@ class Revisions:
         statement = f"""SELECT {COLUMNS}, max(r.revision) FROM revisions r
             WHERE (?1 IS NULL OR r.revision <= ?1) AND (?2 = '' OR r.resource = ?2)
             GROUP BY r.resource, r.namespace, r.name ORDER BY r.namespace, r.name"""
-        for number, kind, namespace, name, deleted, value, _ in self.database.execute(
+        for number, kind, namespace, name, deleted, value, _ in self._reading.execute(
             statement, (revision, resource)
         ):
             yield Entry(Place(kind, namespace, name), number, value), bool(deleted)
@@ -99,34 +113,45 @@ class Revisions:
         statement = f"""SELECT {COLUMNS}, b.value, b.deleted FROM revisions r
             LEFT JOIN revisions b ON b.revision = r.previous
             WHERE r.revision > ? ORDER BY r.revision"""
-        for number, kind, namespace, name, deleted, value, before, was_deleted in self.database.execute(
+        for number, kind, namespace, name, deleted, value, before, was_deleted in self._reading.execute(
             statement, (revision,)
         ):
             old = None if was_deleted or before is None else before
             yield Change(Entry(Place(kind, namespace, name), number, value), old, bool(deleted))
 
     def last(self) -> int:
-        [[number]] = self.database.execute("SELECT coalesce(max(revision), 0) FROM revisions")
+        [[number]] = self._reading.execute("SELECT coalesce(max(revision), 0) FROM revisions")
         return max(int(number), self.compacted())
 
     def count(self) -> int:
-        [[number]] = self.database.execute("SELECT count(*) FROM revisions")
+        [[number]] = self._reading.execute("SELECT count(*) FROM revisions")
         return int(number)
 
     def compacted(self) -> int:
         """Changes up to this revision can no longer be watched from."""
-        rows = self.database.execute("SELECT value FROM marks WHERE name = 'compacted'").fetchall()
+        rows = self._reading.execute("SELECT value FROM marks WHERE name = 'compacted'").fetchall()
         return int(rows[0][0]) if rows else 0
 
     def compact(self, revision: int) -> None:
         """Forget what was overwritten or deleted by *revision*; what is there now stays."""
-        self.database.execute("BEGIN IMMEDIATE")
-        self.database.execute("INSERT OR REPLACE INTO marks VALUES ('compacted', ?)", (revision,))
-        self.database.execute(
-            """DELETE FROM revisions WHERE revision <= ?1 AND (deleted OR EXISTS (
-                SELECT 1 FROM revisions n WHERE n.resource = revisions.resource
-                AND n.namespace = revisions.namespace AND n.name = revisions.name
-                AND n.revision > revisions.revision AND n.revision <= ?1))""",
-            (revision,),
-        )
-        self.database.execute("COMMIT")
+        with self._transaction() as database:
+            database.execute("INSERT OR REPLACE INTO marks VALUES ('compacted', ?)", (revision,))
+            database.execute(
+                """DELETE FROM revisions WHERE revision <= ?1 AND (deleted OR EXISTS (
+                    SELECT 1 FROM revisions n WHERE n.resource = revisions.resource
+                    AND n.namespace = revisions.namespace AND n.name = revisions.name
+                    AND n.revision > revisions.revision AND n.revision <= ?1))""",
+                (revision,),
+            )
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """A file that is no store, or no longer one, ends in a sentence."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, OSError) as error:
+        raise Failed(
+            f"the store {path} cannot be opened: {error}",
+            next_step="move it away to start empty, or put a copy that works in its place",
+        ) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import sqlite3
 import threading
 from collections import deque
 from collections.abc import AsyncIterator
@@ -19,9 +20,9 @@ from typing import Any
 
 import orjson
 
-from ...errors import Conflict, Expired, TooManyRequests, Unavailable
+from ...errors import Conflict, Expired, Failed, TooManyRequests, Unavailable
 from .entries import Change, Entry, Place
-from .revisions import Revisions, Row
+from .revisions import Revisions, Row, told
 
 RECENT = 4096  # changes kept in memory for watches that start a little in the past
 BACKLOG = 8192  # changes a watcher may be behind before it is cut off
@@ -40,23 +41,32 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.revisions = Revisions(path)
         self.objects: dict[str, dict[tuple[str, str], Entry]] = {}
-        self.revision = self.revisions.last()
-        self.compacted = self.revisions.compacted()
-        self._next = self.revision
+        self.revision = self.compacted = 0
         self._deletions: dict[Place, int] = {}  # what a new object at a deleted place must follow
+        self._load()
+        self._next = self.revision
         self._under_way: dict[Place, asyncio.Future[Entry]] = {}
         self._recent: deque[Change] = deque(maxlen=RECENT)
         self._watches: set[Watch] = set()
         self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._epoch = 0
-        for entry, deleted in self.revisions.newest():
-            if deleted:
-                self._deletions[entry.place] = entry.revision
-            else:
-                self._table(entry.place)[entry.place.namespace, entry.place.name] = entry
         self._loop = asyncio.get_running_loop()
         self._writer = threading.Thread(target=self._commit_forever, name="store-writer", daemon=True)
         self._writer.start()
+
+    def _load(self) -> None:
+        try:
+            with told(self.revisions.path):
+                self.revision = self.revisions.last()
+                self.compacted = self.revisions.compacted()
+                for entry, deleted in self.revisions.newest():
+                    if deleted:
+                        self._deletions[entry.place] = entry.revision
+                    else:
+                        self._table(entry.place)[entry.place.namespace, entry.place.name] = entry
+        except Failed:
+            self.revisions.close()
+            raise
 
     async def close(self) -> None:
         self._queue.put(None)
@@ -207,11 +217,17 @@ class Store:
                 )
 
     def compact_if_due(self, kept: int = KEPT) -> bool:
-        """Forget old revisions once there are twice as many as need be kept."""
+        """Forget old revisions once there are twice as many as need be kept.
+
+        Raises `Unavailable` when the disk refuses; nothing is forgotten then.
+        """
         target = self.revision - kept
         if target - self.compacted < kept:
             return False
-        self.revisions.compact(target)
+        try:
+            self.revisions.compact(target)
+        except sqlite3.Error as error:
+            raise Unavailable(f"the store could not be compacted: {error}") from error
         self.compacted = target
         self._deletions = {p: r for p, r in self._deletions.items() if r > target}
         return True

@@ -16,6 +16,7 @@ from ...controllers.contract import Controller, Decision, Snapshot
 SERVICE, REVISION = f"{SERVING}/service", f"{SERVING}/revision"
 CONFIGURATION, GENERATION = f"{SERVING}/configuration", f"{SERVING}/configurationGeneration"
 DOMAIN = "example.com"
+PORT = 8080  # where a container listens that does not say it
 
 
 def reconcile_service(service: KnativeService, seen: Snapshot) -> Decision:
@@ -81,7 +82,7 @@ def reconcile_revision(revision: Revision, seen: Snapshot) -> Decision:
 def replicas(revision: Revision) -> int:
     """At least one: scaling to zero needs an activator."""
     smallest = revision.metadata.annotations.get("autoscaling.knative.dev/min-scale", "1")
-    return max(1, int(smallest) if smallest.isdigit() else 1)
+    return max(1, int(smallest) if smallest.isdecimal() else 1)
 
 
 def make_pod(revision: Revision, index: int) -> Pod:
@@ -95,7 +96,7 @@ def make_pod(revision: Revision, index: int) -> Pod:
             {"name": "K_REVISION", "value": revision.name},
         ]
         for port in (container.get("ports") or ())[:1]:
-            container["env"].append({"name": "PORT", "value": str(port["containerPort"])})
+            container["env"].append({"name": "PORT", "value": str(port.get("containerPort", PORT))})
     labels = {**revision.metadata.labels, REVISION: revision.name}
     metadata = Metadata(
         name=f"{revision.name}-deployment-{index}", namespace=revision.namespace, labels=labels

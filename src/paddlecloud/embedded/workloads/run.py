@@ -19,7 +19,8 @@ from ...controllers.runtime import Options, Runtime
 from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
 from . import knative, statefulset
-from .housekeeping import KINDS, Housekeeping
+from .collector import KINDS, Collector
+from .housekeeping import Housekeeping
 from .looking import RETRY, look_on_change
 from .scheduling import Scheduling
 from .volumes import LocalVolumes
@@ -46,7 +47,9 @@ async def run(home: Home, access: Access) -> None:
         claims = (informers[PersistentVolumeClaim], informers[PersistentVolume])
         tasks.create_task(look_on_change("scheduling", (informers[Pod], informers[Node]), scheduling.look))
         tasks.create_task(look_on_change("volumes", claims, volumes.look))
-        tasks.create_task(look_on_change("housekeeping", [informers[k] for k in KINDS], keeping.look))
+        everything = [informers[k] for k in KINDS]
+        tasks.create_task(look_on_change("collector", everything, Collector(client, informers).look))
+        tasks.create_task(look_on_change("housekeeping", everything, keeping.look))
 
 
 async def say_where_models_go(home: Home, client: Client) -> None:

@@ -11,7 +11,7 @@ from ...controllers.contract import Controller, Decision, Snapshot
 
 def reconcile(group: StatefulSet, seen: Snapshot) -> Decision:
     pods = seen.owned(Pod)
-    wanted = [make_pod(group, i) for i in range(int(group.spec.get("replicas", 1)))]
+    wanted = [make_pod(group, i) for i in range(replicas(group))]
     children: list[Pod] = []
     for pod in wanted:
         children.append(pod)
@@ -31,8 +31,13 @@ def reconcile(group: StatefulSet, seen: Snapshot) -> Decision:
     return Decision({**group.status, **status}, tuple(children))
 
 
+def replicas(group: StatefulSet) -> int:
+    wanted = group.spec.get("replicas")
+    return 1 if wanted is None else int(wanted)
+
+
 def make_pod(group: StatefulSet, index: int) -> Pod:
-    template = copy.deepcopy(group.spec["template"])
+    template = copy.deepcopy(group.spec.get("template") or {})
     name = f"{group.name}-{index}"
     given = template.get("metadata") or {}
     labels = {
@@ -40,7 +45,7 @@ def make_pod(group: StatefulSet, index: int) -> Pod:
         "statefulset.kubernetes.io/pod-name": name,
         "apps.kubernetes.io/pod-index": str(index),
     }
-    spec = {**template["spec"], "hostname": name, "subdomain": group.spec.get("serviceName", "")}
+    spec = {**(template.get("spec") or {}), "hostname": name, "subdomain": group.spec.get("serviceName", "")}
     metadata = Metadata(
         name=name, namespace=group.namespace, labels=labels, annotations=given.get("annotations") or {}
     )

@@ -1,0 +1,135 @@
+"""Garbage collection by owner: background, foreground and orphaning, as Kubernetes does it.
+
+`collect` is pure: from all objects to what should happen. `Collector` carries it out, and believes that
+an owner is gone only after the server itself said so: a cache may be behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...api.core import (
+    ConfigMap,
+    Event,
+    Namespace,
+    PersistentVolumeClaim,
+    Pod,
+    Secret,
+    Service,
+    ServiceAccount,
+    StatefulSet,
+)
+from ...api.kinds import EMBEDDED_ONLY, OURS
+from ...api.meta import OwnerReference, Resource
+from ...cluster.client import Client
+from ...cluster.informer import Informer
+from ...errors import Conflict, NotFound
+
+NAMESPACED: tuple[type[Resource], ...] = (
+    Pod,
+    ConfigMap,
+    Secret,
+    Service,
+    ServiceAccount,
+    PersistentVolumeClaim,
+    StatefulSet,
+    Event,
+    *OURS,
+    *EMBEDDED_ONLY,
+)
+KINDS: tuple[type[Resource], ...] = (*NAMESPACED, Namespace)
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
+Informers = Mapping[type[Resource], Informer[Any]]
+
+
+@dataclass(frozen=True)
+class Work:
+    delete: tuple[Resource, ...] = ()
+    """All of their owners are gone, or are being deleted in the foreground."""
+    disown: tuple[tuple[Resource, frozenset[str]], ...] = ()
+    """Objects that lose the owners with these uids, and live on."""
+    release: tuple[tuple[Resource, str], ...] = ()
+    """Objects that lose a finalizer: nothing of theirs is left to wait for."""
+
+
+def collect(objects: Iterable[Resource]) -> Work:
+    everything = list(objects)
+    alive = {o.uid: o for o in everything}
+    dependents: dict[str, list[Resource]] = {}
+    for obj in everything:
+        for owner in obj.metadata.owner_references:
+            dependents.setdefault(owner.uid, []).append(obj)
+    delete, disown, release = [], [], []
+    for obj in everything:
+        if obj.metadata.deletion_timestamp is None and obj.metadata.owner_references:
+            lost = {r.uid for r in obj.metadata.owner_references if r.uid not in alive}
+            solid = [r for r in obj.metadata.owner_references if r.uid in alive and not goes(alive[r.uid])]
+            orphaned = any(
+                r.uid in alive and ORPHAN in held(alive[r.uid]) for r in obj.metadata.owner_references
+            )
+            if solid and lost:
+                disown.append((obj, frozenset(lost)))
+            elif not solid and not orphaned:
+                delete.append(obj)
+        if obj.metadata.deletion_timestamp is None:
+            continue
+        mine = dependents.get(obj.uid, [])
+        if ORPHAN in held(obj):
+            disown += [(child, frozenset({obj.uid})) for child in mine]
+            release += [(obj, ORPHAN)] if not mine else []
+        elif FOREGROUND in held(obj) and not any(blocks(child, obj.uid) for child in mine):
+            release.append((obj, FOREGROUND))
+    return Work(tuple(delete), tuple(disown), tuple(release))
+
+
+def held(obj: Resource) -> list[str]:
+    """The collector's finalizers on an object that is being deleted."""
+    return obj.metadata.finalizers if obj.metadata.deletion_timestamp is not None else []
+
+
+def goes(owner: Resource) -> bool:
+    """An owner that is deleted in the foreground takes its children first."""
+    return FOREGROUND in held(owner) or ORPHAN in held(owner)
+
+
+def blocks(child: Resource, owner: str) -> bool:
+    return any(r.uid == owner and r.block_owner_deletion for r in child.metadata.owner_references)
+
+
+class Collector:
+    def __init__(self, client: Client, informers: Informers) -> None:
+        self._client, self._informers = client, informers
+
+    async def look(self) -> None:
+        work = collect(o for k in KINDS for o in self._informers[k].all())
+        for obj in work.delete:
+            if not any([await self._alive(r, obj.namespace) for r in obj.metadata.owner_references]):
+                await self._delete(obj)
+        for obj, owners in work.disown:
+            refs = [r for r in obj.metadata.owner_references if r.uid not in owners]
+            await self._patch(obj, {"ownerReferences": [r.wire() for r in refs] or None})
+        for obj, finalizer in work.release:
+            await self._patch(obj, {"finalizers": [f for f in obj.metadata.finalizers if f != finalizer]})
+
+    async def _alive(self, owner: OwnerReference, namespace: str) -> bool:
+        kind = next((k for k in KINDS if (k.api_version, k.kind) == (owner.api_version, owner.kind)), None)
+        if kind is None:
+            return True  # not a kind we know: not ours to judge
+        found = await self._client.find(kind, namespace if kind.namespaced else "", owner.name)
+        return found is not None and found.uid == owner.uid and not goes(found)
+
+    async def _delete(self, obj: Resource) -> None:
+        try:
+            await self._client.delete(type(obj), obj.key, uid=obj.uid)
+        except (NotFound, Conflict):
+            return
+
+    async def _patch(self, obj: Resource, metadata: dict[str, Any]) -> None:
+        # Written over exactly what was seen: a newer object is looked at again.
+        seen = {"uid": obj.uid, "resourceVersion": obj.metadata.resource_version}
+        try:
+            await self._client.patch(type(obj), obj.key, {"metadata": {**metadata, **seen}})
+        except (NotFound, Conflict):
+            return

@@ -1,0 +1,112 @@
+"""A cluster begins and ends as its owner says, and leaves nothing behind however that happens."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+
+import pytest
+
+from tests.kubernetes.waiting import until
+from tests.scenarios.pdc_home import Foreground, PdcHome
+
+
+@pytest.mark.parametrize("detach", [(), ("--detach",)], ids=["foreground", "detached"])
+def test_a_port_in_use_is_told_and_nothing_is_left(home: PdcHome, detach: tuple[str, ...]) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+
+        said = home.pdc("up", "--port", str(port), *detach)
+
+    assert said.code == 1
+    assert f"port {port} is in use by another program" in said.text and "Traceback" not in said.text
+    home.wait_until_empty()
+    assert home.pdc("status").code == 3
+
+
+def test_a_home_has_one_cluster(home: PdcHome) -> None:
+    home.ok("up", "--detach")
+    before = home.pid("")
+
+    second = home.pdc("up")
+    again = home.pdc("up", "--detach")
+
+    assert second.code == 1 and f"already running in {home.home} (process {before})" in second.text
+    assert again.code == 0 and "already running" in again.text
+    assert home.pid("") == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_cluster_in_the_foreground_ends_when_told(home: PdcHome, number: signal.Signals) -> None:
+    with home.running("up") as up:
+        up.until_said("PaddleCloud is up")
+        os.killpg(up.process.pid, number)
+        said = up.ended()
+
+    assert said.code == 0 and "Traceback" not in said.text
+    home.wait_until_empty()
+    assert home.pdc("down").text.startswith("no cluster is running")
+
+
+def test_what_was_chosen_at_the_first_start_stays(home: PdcHome) -> None:
+    home.ok("up", "--detach")
+    before = home.home.state.read_text(), home.home.kubeconfig.read_text()
+    home.ok("down")
+    home.ok("up", "--detach")
+
+    assert (home.home.state.read_text(), home.home.kubeconfig.read_text()) == before
+
+
+def test_the_pid_file_of_a_dead_cluster_names_nobody(home: PdcHome) -> None:
+    """Its number may be another process by now, which must be neither believed nor killed."""
+    home.home.make()
+    (home.home.run / "supervisor.pid").write_text(str(os.getpid()))
+
+    assert home.pdc("status").code == 3
+    assert home.pdc("down").text.startswith("no cluster is running")
+    home.ok("up", "--detach")
+    assert home.pid("") != os.getpid()
+
+
+def test_a_walk_can_be_interrupted_anywhere_and_taken_again(home: PdcHome) -> None:
+    for moment in (cluster_starts, data_is_read, training_runs):
+        with home.running("demo", "--epochs", "40") as demo:
+            moment(home, demo)
+            demo.interrupt()
+            said = demo.ended()
+
+        assert said.code == 130, said.text
+        assert "stop  the cluster and its pods" in said.text and "interrupted" in said.text
+        assert "Traceback" not in said.text
+        home.wait_until_empty()
+
+    assert "accuracy" in home.ok("demo", "--epochs", "4", "--keep")
+    # What was interrupted does not come back with the next cluster.
+    assert len(home.ok("get", "runs", "-o", "name").split()) == 1
+    assert len(home.ok("get", "jobs", "-o", "name").split()) == 1
+
+
+def cluster_starts(home: PdcHome, demo: Foreground) -> None:
+    # The first moment at which there is something to be left behind.
+    demo.until(lambda: (home.home.logs / "supervisor.log").exists(), "the start of the cluster")
+
+
+def data_is_read(home: PdcHome, demo: Foreground) -> None:
+    demo.until_said("dataset   running")
+
+
+def training_runs(home: PdcHome, demo: Foreground) -> None:
+    demo.until_said("loss ")
+
+
+def test_an_interrupted_walk_with_keep_leaves_the_cluster_and_says_so(home: PdcHome) -> None:
+    with home.running("demo", "--keep") as demo:
+        demo.until_said("dataset   running")
+        demo.interrupt()
+        said = demo.ended()
+
+    assert said.code == 130 and "The cluster stays up" in said.text
+    until(lambda: home.pdc("status").code == 0, what="a cluster that runs")
