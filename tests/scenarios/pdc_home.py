@@ -88,11 +88,14 @@ class PdcHome:
     def client(self) -> Client:
         return Client(from_kubeconfig(self.home.kubeconfig))
 
-    def pid(self, name: str) -> int:
-        """The process of that part: api, controllers, node or gateway; the supervisor itself without a name."""
-        supervisor = int((self.home.run / "supervisor.pid").read_text())
-        log = self.home.logs / f"{name}.log"
-        return supervisor if not name else next(p for p in children(supervisor) if writes_to(p, log))
+    @property
+    def supervisor(self) -> int:
+        return int((self.home.run / "supervisor.pid").read_text())
+
+    def pid(self, part: str) -> int:
+        """The process of a part (api, controllers, node, gateway); 0 while there is none."""
+        log = self.home.logs / f"{part}.log"
+        return next((p for p in children(self.supervisor) if writes_to(p, log)), 0)
 
     def processes(self) -> list[int]:
         """Every living process that works for this home, containers included."""

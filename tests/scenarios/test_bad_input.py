@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.kubernetes.waiting import until
 from tests.scenarios.manifests import job, sample_set
 from tests.scenarios.pdc_home import PdcHome

@@ -7,7 +7,6 @@ import signal
 import socket
 
 import pytest
-
 from tests.kubernetes.waiting import until
 from tests.scenarios.pdc_home import Foreground, PdcHome
 
@@ -29,14 +28,14 @@ def test_a_port_in_use_is_told_and_nothing_is_left(home: PdcHome, detach: tuple[
 
 def test_a_home_has_one_cluster(home: PdcHome) -> None:
     home.ok("up", "--detach")
-    before = home.pid("")
+    before = home.supervisor
 
     second = home.pdc("up")
     again = home.pdc("up", "--detach")
 
     assert second.code == 1 and f"already running in {home.home} (process {before})" in second.text
     assert again.code == 0 and "already running" in again.text
-    assert home.pid("") == before
+    assert home.supervisor == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -68,7 +67,7 @@ def test_the_pid_file_of_a_dead_cluster_names_nobody(home: PdcHome) -> None:
     assert home.pdc("status").code == 3
     assert home.pdc("down").text.startswith("no cluster is running")
     home.ok("up", "--detach")
-    assert home.pid("") != os.getpid()
+    assert home.supervisor != os.getpid()
 
 
 def test_a_walk_can_be_interrupted_anywhere_and_taken_again(home: PdcHome) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from ..api.meta import Key
 from ..cluster import requests
 from ..cluster.requests import Place, Request, Scope
 from ..controllers.contract import merge_patch
-from ..errors import NotFound, TimedOut, WrongUse
+from ..errors import Expired, NotFound, TimedOut, Unreachable, WrongUse
 from ..sdk.client import Client
 from ..sdk.discovery import Served, find, fitting, holder, served
 from .context import Settings, namespace_option, output_option, pass_settings
@@ -227,18 +229,32 @@ def wait(settings: Settings, target: str, condition: str, timeout: float, namesp
     typed, name = parts(target)
     condition = condition.removeprefix("condition=")
     with settings.connect() as client:
-        kind, body = holder(client, served(client), synonym(typed), Key(namespace, name))
-        if holds(body, condition):
-            click.echo(f"{target} has {condition}")
-            return
-        scope = Scope(namespace if kind.namespaced else "", fields={"metadata.name": name})
-        for event in client.watch(kind.place, scope, body["metadata"]["resourceVersion"], timeout):
-            if event.type == "DELETED":
-                raise NotFound(f"{target} was deleted")
-            if holds(event.object, condition):
+        kind, _ = holder(client, served(client), synonym(typed), Key(namespace, name))
+        key = Key(namespace if kind.namespaced else "", name)
+        for body in states(client, kind.place, key, time.monotonic() + timeout):
+            if holds(body, condition):
                 click.echo(f"{target} has {condition}")
                 return
     raise TimedOut(f"{target} has no {condition} after {timeout:g} s", next_step=f"pdc why {target}")
+
+
+def states(client: Client, place: Place, key: Key, deadline: float) -> Iterator[dict[str, Any]]:
+    """The object as it is and as it changes until the deadline; a server that restarts is asked again."""
+    while True:
+        body = client.request(requests.get(place, key))
+        yield body
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return
+        scope = Scope(key.namespace, fields={"metadata.name": key.name})
+        try:
+            for event in client.watch(place, scope, body["metadata"]["resourceVersion"], left):
+                if event.type == "DELETED":
+                    raise NotFound(f"{key.name} was deleted")
+                if event.type != "BOOKMARK":
+                    yield event.object
+        except (Expired, Unreachable):
+            continue
 
 
 def parts(target: str) -> tuple[str, str]:

@@ -141,11 +141,14 @@ class Keeper:
             try:
                 order = await workshop.describe(self.pod, container, folder, self._prepared, self._shop)
             except Obstacle as obstacle:
+                lasting = start.container in self._sight.obstacles
                 self._sight = replace(
                     self._sight, obstacles={**self._sight.obstacles, start.container: obstacle}
                 )
                 await self._publish(self._look())
-                await recorder.warn(self.pod, obstacle.event, str(obstacle), start.container)
+                if lasting:
+                    # The endpoints of a job come a moment after its pods: that alone is nothing to warn of.
+                    await recorder.warn(self.pod, obstacle.event, str(obstacle), start.container)
                 raise
             attempts.describe(folder, order | {"crashes": start.crashes})
             suite, _ = self._prepared.images[container.get("image") or ""]

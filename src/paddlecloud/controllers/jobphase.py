@@ -1,0 +1,71 @@
+"""How far a PaddleJob is and what kind of job it is, from its pods and its spec; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..api.core import Pod
+from ..api.paddlejob import Mode, PaddleJob, Phase
+from .jobpods import ROLE
+
+
+def phase_of(job: PaddleJob, pods: dict[str, Pod]) -> Phase:
+    """The phase that the pods show; a final phase stays final."""
+    if job.status.phase.final:
+        return job.status.phase
+    roles = job.spec.roles()
+    counts = {role: Counter(counter_of(p) for p in pods.values() if role_of(p) == role) for role in roles}
+    if any(c["failed"] for c in counts.values()):
+        return Phase.FAILED
+    deciding = deciding_role(job)
+    if roles and counts[deciding]["succeeded"] >= roles[deciding].replicas > 0:
+        return Phase.COMPLETED
+    if pods and all(counts[r]["running"] + counts[r]["succeeded"] == roles[r].replicas for r in roles):
+        return Phase.RUNNING
+    # A worker that ends before its neighbours does not take the job back to the start.
+    if job.status.phase is Phase.RUNNING and any(c["succeeded"] for c in counts.values()):
+        return Phase.RUNNING
+    return Phase.STARTING if any(c["running"] or c["starting"] for c in counts.values()) else Phase.PENDING
+
+
+def counter_of(pod: Pod) -> str:
+    match pod.phase:
+        case "Failed":
+            return "failed"
+        case "Succeeded":
+            return "succeeded"
+        case "Running":
+            return "running" if pod.condition("ContainersReady") or all_running(pod) else "starting"
+        case "Pending":
+            return "pending"
+    return "unknown"
+
+
+def all_running(pod: Pod) -> bool:
+    states = pod.status.get("containerStatuses") or ()
+    return bool(states) and all("running" in (s.get("state") or {}) for s in states)
+
+
+def role_of(pod: Pod) -> str:
+    return pod.metadata.labels.get(ROLE, "")
+
+
+def deciding_role(job: PaddleJob) -> str:
+    """Parameter servers serve until they are stopped: the workers decide success."""
+    return "worker" if job.spec.worker or not job.spec.ps else "ps"
+
+
+def mode_of(job: PaddleJob) -> Mode:
+    if job.spec.ps:
+        return Mode.PS
+    worker = job.spec.worker
+    many = worker is not None and (worker.replicas > 1 or gpus_of(worker.template) > 1)
+    return Mode.COLLECTIVE if many or job.spec.elastic is not None else Mode.SINGLE
+
+
+def gpus_of(template: dict[str, object]) -> int:
+    spec = template.get("spec")
+    containers = spec.get("containers") or () if isinstance(spec, dict) else ()
+    limits = [(c.get("resources") or {}).get("limits") or {} for c in containers]
+    given = [str(limit.get("nvidia.com/gpu", 0)) for limit in limits]
+    return sum(int(count) for count in given if count.isdecimal())

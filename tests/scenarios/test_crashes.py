@@ -1,0 +1,140 @@
+"""Any process of the platform may be killed at any moment: what was promised stays, what runs goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.kubernetes.waiting import until
+from tests.scenarios.manifests import job, pod
+from tests.scenarios.pdc_home import PdcHome, fresh_home, is_alive
+
+from paddlecloud.api.core import ConfigMap, Pod
+from paddlecloud.api.meta import Metadata
+from paddlecloud.errors import PaddleCloudError
+from paddlecloud.sdk.client import Client
+
+PARTS = ("api", "controllers", "node", "gateway")
+COUNTER = "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.05; done"
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[PdcHome]:
+    """A cluster of its own: nobody else should see it die."""
+    with fresh_home() as home:
+        home.ok("up", "--detach")
+        yield home
+
+
+def container_pid(home: PdcHome, name: str) -> int:
+    """The first process of the pod's container, from its environment."""
+    marks = f"POD_NAME={name}\0".encode()
+    found = [p for p in home.processes() if marks in Path(f"/proc/{p}/environ").read_bytes()]
+    return min(found)
+
+
+def kill_and_wait(home: PdcHome, *parts: str) -> None:
+    """Kill the parts at once and wait until the supervisor has replaced each."""
+    before = {part: home.pid(part) for part in parts}
+    for pid in before.values():
+        os.kill(pid, signal.SIGKILL)
+
+    def replaced() -> bool:
+        return all(home.pid(part) not in (0, pid) for part, pid in before.items())
+
+    until(replaced, what=f"new processes for {', '.join(parts)}")
+
+
+def counted(home: PdcHome, name: str) -> list[int]:
+    """The numbers in the log of a counting pod."""
+    return [int(line.split()[1]) for line in home.ok("logs", name).splitlines()]
+
+
+def start_counter(home: PdcHome, name: str) -> int:
+    home.apply(pod(name, COUNTER))
+    home.ok("wait", f"pod/{name}", "--for", "Running", "--timeout", "30")
+    return container_pid(home, name)
+
+
+@pytest.mark.parametrize("parts", [*((p,) for p in PARTS), PARTS], ids=[*PARTS, "all"])
+def test_a_killed_part_is_replaced_and_pods_do_not_notice(
+    platform: PdcHome, name: str, parts: tuple[str, ...]
+) -> None:
+    pid = start_counter(platform, name)
+    platform.apply(job(name, "sleep 1; echo done"))
+
+    kill_and_wait(platform, *parts)
+
+    platform.ok("wait", f"job/{name}", "--for", "Completed", "--timeout", "60")
+    assert is_alive(pid) and container_pid(platform, name) == pid
+    seen = counted(platform, name)
+    assert seen == list(range(1, len(seen) + 1)), "the log has a hole"
+    platform.ok("delete", f"pod/{name}")
+    until(lambda: not is_alive(pid), what="the end of the container")
+
+
+def test_nothing_acknowledged_is_lost_when_the_api_is_killed(platform: PdcHome, name: str) -> None:
+    with platform.client() as client:
+        acknowledged = [n for n in (f"{name}-{i}" for i in range(40)) if created(client, n)]
+        os.kill(platform.pid("api"), signal.SIGKILL)
+        until(lambda: created(client, f"{name}-after"), what="a write to the new API")
+        there = {c.name for c in client.list(ConfigMap, "default").items}
+
+    assert len(acknowledged) == 40 and {*acknowledged, f"{name}-after"} <= there
+
+
+def created(client: Client, name: str) -> bool:
+    """Whether the server acknowledged the object."""
+    try:
+        client.create(ConfigMap(metadata=Metadata(name=name, namespace="default")))
+    except PaddleCloudError:
+        return False
+    return True
+
+
+def test_a_killed_supervisor_takes_its_parts_along_and_the_next_one_finds_the_pods(
+    platform: PdcHome, name: str
+) -> None:
+    pid = start_counter(platform, name)
+    platform.apply(job(f"{name}-train", "sleep 3; echo trained"))
+    platform.ok("wait", f"job/{name}-train", "--for", "Running", "--timeout", "30")
+    parts = [platform.pid(part) for part in PARTS]
+
+    os.kill(platform.supervisor, signal.SIGKILL)
+    # At once: the new supervisor itself waits for the orphans to end.
+    platform.ok("up", "--detach")
+
+    assert not any(is_alive(p) for p in parts)
+    platform.ok("wait", f"job/{name}-train", "--for", "Completed", "--timeout", "60")
+    assert is_alive(pid) and container_pid(platform, name) == pid
+    seen = counted(platform, name)
+    assert seen == list(range(1, len(seen) + 1)), "the log has a hole"
+    with platform.client() as client:
+        [status] = client.get(Pod, "default", name).status["containerStatuses"]
+    assert status["restartCount"] == 0
+
+
+def test_all_processes_killed_at_once_cost_nothing(platform: PdcHome, name: str) -> None:
+    pid = start_counter(platform, name)
+    platform.apply(job(f"{name}-train", "sleep 2; echo trained"))
+
+    for victim in (platform.supervisor, *(platform.pid(part) for part in PARTS)):
+        os.kill(victim, signal.SIGKILL)
+    assert platform.pdc("get", "pods").code == 3
+    platform.ok("up", "--detach")
+
+    platform.ok("wait", f"job/{name}-train", "--for", "Completed", "--timeout", "60")
+    assert is_alive(pid) and container_pid(platform, name) == pid
+
+
+def test_down_ends_pods_that_outlived_their_supervisor(platform: PdcHome, name: str) -> None:
+    pid = start_counter(platform, name)
+    os.kill(platform.supervisor, signal.SIGKILL)
+
+    assert platform.ok("down").startswith("stopped")
+    assert not is_alive(pid)
+    platform.wait_until_empty()
+    platform.ok("up", "--detach")
