@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import signal
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -77,22 +81,32 @@ def test_a_killed_part_is_replaced_and_pods_do_not_notice(
 
 
 def test_nothing_acknowledged_is_lost_when_the_api_is_killed(platform: PdcHome, name: str) -> None:
-    with platform.client() as client:
-        acknowledged = [n for n in (f"{name}-{i}" for i in range(40)) if created(client, n)]
-        os.kill(platform.pid("api"), signal.SIGKILL)
-        until(lambda: created(client, f"{name}-after"), what="a write to the new API")
+    acknowledged: list[str] = []
+    enough = threading.Event()
+    with platform.client() as client, ThreadPoolExecutor(1) as threads:
+        writer = threads.submit(write_until, enough, client, name, acknowledged)
+        try:
+            until(lambda: len(acknowledged) >= 40, what="some writes")
+            # In the middle of a burst: the writer never pauses.
+            kill_and_wait(platform, "api")
+            after = len(acknowledged)
+            until(lambda: len(acknowledged) >= after + 40, what="writes to the new API")
+        finally:
+            enough.set()
+        writer.result()
         there = {c.name for c in client.list(ConfigMap, "default").items}
 
-    assert len(acknowledged) == 40 and {*acknowledged, f"{name}-after"} <= there
+    assert set(acknowledged) <= there
 
 
-def created(client: Client, name: str) -> bool:
-    """Whether the server acknowledged the object."""
-    try:
-        client.create(ConfigMap(metadata=Metadata(name=name, namespace="default")))
-    except PaddleCloudError:
-        return False
-    return True
+def write_until(enough: threading.Event, client: Client, name: str, acknowledged: list[str]) -> None:
+    """Create one object after the other; only what the server confirmed counts."""
+    for number in itertools.count():
+        if enough.is_set():
+            return
+        settings = ConfigMap(metadata=Metadata(name=f"{name}-{number}", namespace="default"))
+        with contextlib.suppress(PaddleCloudError):
+            acknowledged.append(client.create(settings).name)
 
 
 def test_a_killed_supervisor_takes_its_parts_along_and_the_next_one_finds_the_pods(

@@ -20,7 +20,11 @@ def phase_of(job: PaddleJob, pods: dict[str, Pod]) -> Phase:
     deciding = deciding_role(job)
     if roles and counts[deciding]["succeeded"] >= roles[deciding].replicas > 0:
         return Phase.COMPLETED
-    if pods and all(counts[r]["running"] + counts[r]["succeeded"] == roles[r].replicas for r in roles):
+    if (
+        roles
+        and pods
+        and all(counts[r]["running"] + counts[r]["succeeded"] == roles[r].replicas for r in roles)
+    ):
         return Phase.RUNNING
     # A worker that ends before its neighbours does not take the job back to the start.
     if job.status.phase is Phase.RUNNING and any(c["succeeded"] for c in counts.values()):
@@ -52,7 +56,7 @@ def role_of(pod: Pod) -> str:
 
 def deciding_role(job: PaddleJob) -> str:
     """Parameter servers serve until they are stopped: the workers decide success."""
-    return "worker" if job.spec.worker or not job.spec.ps else "ps"
+    return next((role for role in ("worker", "ps", "heter") if role in job.spec.roles()), "worker")
 
 
 def mode_of(job: PaddleJob) -> Mode:

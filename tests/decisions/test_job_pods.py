@@ -1,0 +1,145 @@
+"""The pods of a job and the ConfigMap through which they find each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.decisions.builders import a_job, a_role, pods_of
+
+from paddlecloud.api.core import ConfigMap
+from paddlecloud.api.paddlejob import PaddleJob
+from paddlecloud.controllers.contract import Decision, plan
+from paddlecloud.controllers.endpoints import BLOCKS, FIRST_PORT, PORTS_A_JOB, endpoints, port_of
+from paddlecloud.controllers.jobpods import make_pod
+
+
+def environment(job: PaddleJob, role: str = "worker", index: int = 0) -> dict[str, Any]:
+    container = make_pod(job, role, index).spec["containers"][0]
+    return {e["name"]: e.get("value", e.get("valueFrom")) for e in container["env"]}
+
+
+def by_name(job: PaddleJob, **phases: Any) -> dict[str, Any]:
+    return {p.name: p for p in pods_of(job, **phases)}
+
+
+def found(job: PaddleJob, **phases: Any) -> dict[str, str]:
+    [made] = endpoints(job, by_name(job, **phases))
+    return made.data
+
+
+@pytest.mark.parametrize(
+    "role, index, word", [("ps", 1, "PSERVER"), ("worker", 0, "TRAINER"), ("heter", 0, "HETER")]
+)
+def test_a_pod_knows_its_role_and_its_number(role: str, index: int, word: str) -> None:
+    given = environment(a_job(ps=2, worker=1, heter=1), role, index)
+
+    assert given == {
+        "POD_IP": {"fieldRef": {"fieldPath": "status.podIP"}},
+        "PADDLE_TRAINER_ID": str(index),
+        "TRAINING_ROLE": word,
+        "PADDLE_TRAINING_ROLE": word,
+    }
+
+
+def test_with_services_a_pod_is_known_by_its_name() -> None:
+    assert environment(a_job(worker=1, intranet="Service"))["POD_IP"] == "wide-deep-worker-0"
+
+
+def test_the_template_is_kept_and_what_the_operator_says_is_said_last() -> None:
+    own = {"name": "main", "image": "i", "env": [{"name": "TRAINING_ROLE", "value": "mine"}], "tty": True}
+    role = a_role(1, containers=[own], hostNetwork=True, restartPolicy="OnFailure")
+    role["template"]["metadata"] = {"labels": {"team": "vision", "paddle-res-type": "other"}}
+    pod = make_pod(a_job(worker=role), "worker", 0)
+
+    assert pod.metadata.labels == {
+        "team": "vision", "paddle-res-type": "worker", "paddle-res-name": "wide-deep-worker-0",
+    }  # fmt: skip
+    assert pod.spec["hostNetwork"] is True and pod.spec["restartPolicy"] == "OnFailure"
+    assert pod.spec["containers"][0]["tty"] is True
+    said = [e["value"] for e in pod.spec["containers"][0]["env"] if e["name"] == "TRAINING_ROLE"]
+    assert said == ["mine", "TRAINER"]
+    assert role["template"]["spec"]["containers"][0]["env"] == own["env"]  # the job itself is not touched
+
+
+def test_the_pods_of_a_job_end_once_they_have_worked() -> None:
+    assert make_pod(a_job(worker=1), "worker", 0).spec["restartPolicy"] == "Never"
+
+
+def test_the_data_is_mounted_in_every_container() -> None:
+    job = a_job(
+        worker=a_role(1, containers=[{"name": "a"}, {"name": "b"}]),
+        sampleSetRef={"name": "digits", "mountPath": "/data"},
+    )
+    spec = make_pod(job, "worker", 0).spec
+
+    assert spec["volumes"] == [{"name": "digits", "persistentVolumeClaim": {"claimName": "digits"}}]
+    mounts = [c["volumeMounts"] for c in spec["containers"]]
+    assert mounts == [[{"name": "digits", "mountPath": "/data"}]] * 2
+
+
+@pytest.mark.parametrize("pods", [{}, {"worker": ["Running"]}, {"worker": ["Running", "Pending"]}])
+def test_there_are_no_endpoints_until_every_pod_has_an_address(pods: dict[str, Any]) -> None:
+    job = a_job(worker=2)
+
+    assert endpoints(job, by_name(job, **pods)) == ()
+
+
+def test_collective_workers_find_each_other() -> None:
+    job = a_job(worker=2)
+    port = port_of(job)
+
+    assert found(job, worker="Running") == {
+        "TRAINER_PORTS_NUM": "20",
+        "PADDLE_PORT": str(port),
+        "PADDLE_TRAINER_ENDPOINTS": f"127.64.0.1:{port},127.64.0.2:{port}",
+        "PADDLE_TRAINERS": "127.64.0.1,127.64.0.2",
+        "PADDLE_TRAINERS_NUM": "2",
+    }
+
+
+def test_servers_and_workers_find_each_other_and_meet_at_the_first_server() -> None:
+    job = a_job(ps=2, worker=1, withGloo=1)
+    port = port_of(job)
+    data = found(job, ps="Running", worker="Running")
+
+    assert data["PADDLE_PSERVERS_IP_PORT_LIST"] == f"127.64.0.1:{port},127.64.0.2:{port}"
+    assert data["PADDLE_TRAINER_ENDPOINTS"] == f"127.64.1.1:{port}"
+    # Not the server's own port, or one of the two could not listen.
+    assert data["PADDLE_GLOO_HTTP_ENDPOINT"] == f"127.64.0.1:{port + PORTS_A_JOB - 2}"
+
+
+def test_with_services_names_are_known_before_addresses() -> None:
+    job = a_job(worker=2, intranet="Service")
+
+    assert found(job)["PADDLE_TRAINERS"] == "wide-deep-worker-0,wide-deep-worker-1"
+
+
+def test_a_pod_that_came_back_elsewhere_is_found_there() -> None:
+    job = a_job(worker=2)
+    before = by_name(job, worker="Running")
+    moved = before["wide-deep-worker-1"]
+    after = before | {moved.name: moved.but(status={**moved.status, "podIP": "127.64.9.9"})}
+    [old], [new] = endpoints(job, before), endpoints(job, after)
+    [update] = plan([old], Decision(None, (new,))).update
+
+    assert set(update.patch["data"]) == {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_TRAINERS"}
+    assert update.patch["data"]["PADDLE_TRAINERS"] == "127.64.0.1,127.64.9.9"
+
+
+def test_a_smaller_job_forgets_those_that_left() -> None:
+    [old] = endpoints(job := a_job(ps=1, worker=2), by_name(job, ps="Running", worker="Running"))
+    [new] = endpoints(job := a_job(worker=1), by_name(job, worker="Running"))
+    patched = plan([old], Decision(None, (new,))).update[0].patch["data"]
+
+    assert patched["PADDLE_PSERVERS_IP_PORT_LIST"] is None
+    assert patched["PADDLE_TRAINERS_NUM"] == "1"
+    assert isinstance(old, ConfigMap)
+
+
+def test_the_ports_of_a_job_stay_its_own_and_below_those_of_the_kernel() -> None:
+    job = a_job(worker=1)
+
+    assert port_of(job) == port_of(a_job(worker=5, ps=1))
+    last = FIRST_PORT + BLOCKS * PORTS_A_JOB
+    assert FIRST_PORT <= port_of(job) < last <= 32768
