@@ -216,7 +216,7 @@ def a_node(name: str = "node-0", *, ready: bool = True, labels: Any = None, **al
     )
 
 
-def a_group(replicas: int, **spec: Any) -> StatefulSet:
+def a_group(replicas: int | None, **spec: Any) -> StatefulSet:
     template = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [CONTAINER]}}
     body = {"replicas": replicas, "serviceName": "group", "template": template} | spec
     return StatefulSet.read({"metadata": metadata("group"), "spec": body})

@@ -88,7 +88,7 @@ def test_the_phase_is_what_the_pods_show_now(pods: dict[str, Any], phase: str) -
         ({"worker": 1, "ps": 0}, {"worker": "Running"}, "Running"),
     ],
 )
-def test_the_phase_of_unusual_jobs(roles: dict[str, int], pods: dict[str, Any], phase: str) -> None:
+def test_the_phase_of_unusual_jobs(roles: dict[str, Any], pods: dict[str, Any], phase: str) -> None:
     job = a_job(**roles)
 
     assert status_of(reconcile(job, seen(job, **pods))).phase == phase
@@ -157,7 +157,8 @@ CLEANED = [
 @pytest.mark.parametrize("field", ["cleanPodPolicy", "cleanPolicy"])
 @pytest.mark.parametrize("policy, end, removed", CLEANED)
 def test_clean_pod_policy(field: str, policy: str | None, end: str, removed: int) -> None:
-    job = a_job(worker=2, **({field: policy} if policy else {}))
+    spec: dict[str, Any] = {field: policy} if policy else {}
+    job = a_job(worker=2, **spec)
     snapshot = seen(job, worker=end)
     ended = settled(job, snapshot)
     writes = plan(snapshot.children, reconcile(ended, snapshot))

@@ -25,6 +25,7 @@ from paddlecloud.controllers.contract import Decision, plan
 from paddlecloud.controllers.sampleset import make_runtime, questions, reconcile
 from paddlecloud.controllers.statuses import status_patch
 
+CLAIM, RUNTIME = "PersistentVolumeClaim/digits", "StatefulSet/digits-runtime"
 SYNCED = {
     "phase": "Synced",
     "totalBytes": 4096,
@@ -62,15 +63,12 @@ def test_the_phase_is_what_the_runtime_tells(answers: dict[str, Any], phase: str
 @pytest.mark.parametrize(
     "claim, pods, phase, reason, wanted",
     [
-        (None, [], "", "WaitingForVolume", ["PersistentVolumeClaim/digits"]),
-        (a_claim(phase="Pending"), [], "", "WaitingForVolume", ["PersistentVolumeClaim/digits"]),
-        (a_claim(), [], "Bound", "WaitingForRuntime", ["PersistentVolumeClaim/digits", "StatefulSet/digits-runtime"]),
-        (
-            a_claim(), [a_runtime(phase="Pending")], "Mount", "WaitingForRuntime",
-            ["PersistentVolumeClaim/digits", "StatefulSet/digits-runtime"],
-        ),
+        (None, [], "", "WaitingForVolume", [CLAIM]),
+        (a_claim(phase="Pending"), [], "", "WaitingForVolume", [CLAIM]),
+        (a_claim(), [], "Bound", "WaitingForRuntime", [CLAIM, RUNTIME]),
+        (a_claim(), [a_runtime(phase="Pending")], "Mount", "WaitingForRuntime", [CLAIM, RUNTIME]),
     ],
-)  # fmt: skip
+)
 def test_before_the_runtime_answers(
     claim: Any, pods: list[Any], phase: str, reason: str, wanted: list[str]
 ) -> None:

@@ -33,14 +33,20 @@ class Said:
 
 
 class PdcHome:
-    """One home; *program* and *environ* say how `pdc` is started there."""
+    """One home; *program*, *environ* and *rights* say how `pdc` is started there."""
 
     def __init__(
-        self, root: Path, *, program: Sequence[str] = PDC, environ: dict[str, str] | None = None
+        self,
+        root: Path,
+        *,
+        program: Sequence[str] = PDC,
+        environ: dict[str, str] | None = None,
+        rights: dict[str, Any] | None = None,
     ) -> None:
         self.home = Home(root)
         self.program = program
         self.environ = environ if environ is not None else variables()
+        self.rights = rights or {}
 
     def command(self, *words: str) -> list[str]:
         return [*self.program, "--home", str(self.home), *words]
@@ -54,6 +60,7 @@ class PdcHome:
             stderr=subprocess.STDOUT,
             env=self.environ,
             timeout=limit,
+            **self.rights,
         )
         return Said(done.returncode, done.stdout)
 

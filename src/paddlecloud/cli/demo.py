@@ -106,6 +106,7 @@ class Stage:
 
 def make_data(home: Home) -> Path:
     """The generated data set; made once, the same for everybody."""
+    home.make()
     folder = home.root / "demo" / f"shapes-{TRAIN}-{TEST}-{SEED}"
     if not folder.exists():
         part = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.part")

@@ -207,8 +207,8 @@ def same(have: Any, want: Any) -> bool:
     """Equal, but for what a server added to the items of a list, and for empty values it left out."""
     if have in EMPTY and want in EMPTY:
         return True
-    if isinstance(have, dict) and isinstance(want, dict):
-        return all(same(have.get(k), v) for k, v in want.items())
+    if isinstance(want, dict) and isinstance(have, dict | None):
+        return all(same((have or {}).get(k), v) for k, v in want.items())
     if isinstance(have, list) and isinstance(want, list):
         return len(have) == len(want) and all(map(same, have, want))
     return bool(have == want)

@@ -11,7 +11,7 @@ import contextlib
 import socket
 import struct
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ... import log
 from ...api.core import Pod, Service
@@ -113,8 +113,8 @@ class Side(asyncio.Protocol):
         """Whether this end has said all it will say."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        # uvloop's transports behave as asyncio's without being of that class.
+        self.transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         if self.other and self.other.transport:

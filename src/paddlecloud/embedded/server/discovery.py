@@ -62,8 +62,8 @@ def resource(kind: Kind) -> dict[str, Any]:
 def response_kind(kind: Kind, subresource: Subresource) -> dict[str, str]:
     if not subresource.kind:
         return {"group": kind.group, "version": kind.version, "kind": kind.kind}
-    group, version = subresource.group, subresource.version or kind.version
-    return {"group": group, "version": version, "kind": subresource.kind}
+    owner = subresource if subresource.group else kind
+    return {"group": owner.group, "version": owner.version, "kind": subresource.kind}
 
 
 def core_versions() -> dict[str, Any]:
@@ -114,7 +114,7 @@ def resource_list(registry: Registry, group: str, version: str) -> dict[str, Any
                     "kind": answer["kind"],
                     "verbs": list(sub.verbs),
                 }
-                | ({"group": answer["group"], "version": answer["version"]} if sub.kind else {})
+                | ({"group": answer["group"], "version": answer["version"]} if sub.group else {})
             )
     name = f"{group}/{version}" if group else version
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": found}

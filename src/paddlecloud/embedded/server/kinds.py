@@ -47,6 +47,11 @@ class Kind:
         return f"{self.group}/{self.plural}"
 
     @property
+    def stored(self) -> bool:
+        """False for kinds that are answered from something else and never kept: reviews, bindings."""
+        return "watch" in self.verbs
+
+    @property
     def full_name(self) -> str:
         """As error messages name the resource: `pods`, `paddlejobs.batch.paddlepaddle.org`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
@@ -59,33 +64,7 @@ class Kind:
         return self.subresource("status") is not None
 
 
-def kind(
-    api_version: str, name: str, plural: str, short: str = "", *, namespaced: bool = True, more: str = ""
-) -> Kind:
-    """A built-in kind; *more* names its subresources and, after a colon, its categories."""
-    group, _, version = api_version.rpartition("/")
-    subresources, _, categories = more.partition(":")
-    return Kind(
-        group,
-        version,
-        name,
-        plural,
-        namespaced,
-        tuple(short.split()),
-        tuple(categories.split()),
-        tuple(SUBRESOURCES[s] for s in subresources.split()),
-        name.lower(),
-    )
-
-
-SUBRESOURCES = {
-    "status": STATUS,
-    "scale": Subresource("scale", "Scale", "autoscaling", "v1"),
-    "log": Subresource("log", "Pod", verbs=("get",)),
-    "binding": Subresource("binding", "Binding", verbs=("create",)),
-    "token": Subresource("token", "TokenRequest", "authentication.k8s.io", "v1", ("create",)),
-    "finalize": Subresource("finalize", "Namespace", verbs=("update",)),
-}
+SCALE = Subresource("scale", "Scale", "autoscaling", "v1")
 
 # Answered, never stored: who the client is to us.
 WHO_AM_I = Kind(
@@ -98,29 +77,15 @@ WHO_AM_I = Kind(
     verbs=("create",),
 )
 
-BUILT_IN: tuple[Kind, ...] = (
-    WHO_AM_I,
-    kind("v1", "ConfigMap", "configmaps", "cm"),
-    kind("v1", "Endpoints", "endpoints", "ep"),
-    kind("v1", "Event", "events", "ev"),
-    kind("v1", "Namespace", "namespaces", "ns", namespaced=False, more="status finalize"),
-    kind("v1", "Node", "nodes", "no", namespaced=False, more="status"),
-    kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims", "pvc", more="status"),
-    kind("v1", "PersistentVolume", "persistentvolumes", "pv", namespaced=False, more="status"),
-    kind("v1", "Pod", "pods", "po", more="status log binding:all"),
-    kind("v1", "Secret", "secrets"),
-    kind("v1", "ServiceAccount", "serviceaccounts", "sa", more="token"),
-    kind("v1", "Service", "services", "svc", more="status:all"),
-    kind("apps/v1", "StatefulSet", "statefulsets", "sts", more="status scale:all"),
-    kind("coordination.k8s.io/v1", "Lease", "leases"),
-    kind("storage.k8s.io/v1", "StorageClass", "storageclasses", "sc", namespaced=False),
-    kind(
-        "apiextensions.k8s.io/v1",
-        "CustomResourceDefinition",
-        "customresourcedefinitions",
-        "crd crds",
-        namespaced=False,
-        more="status:api-extensions",
-    ),
+# Named here because the server itself acts on it; equal to the one in the facts.
+CRD = Kind(
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "customresourcedefinitions",
+    namespaced=False,
+    short_names=("crd", "crds"),
+    categories=("api-extensions",),
+    subresources=(STATUS,),
+    singular="customresourcedefinition",
 )
-CRD = BUILT_IN[-1]

@@ -27,6 +27,8 @@ class Query:
     """What a list or watch asks for."""
 
     selected: Predicate | None
+    selector: str = ""
+    """The text of the selectors: the same text selects the same objects."""
     limit: int = 0
     after: str = ""
     """The continue token."""
@@ -54,6 +56,7 @@ def query_of(kind: Kind, parameters: dict[str, str]) -> Query:
             selectors.labels(parameters.get("labelSelector") or ""),
             selectors.fields(parameters.get("fieldSelector") or "", kind),
         ),
+        "\0".join((parameters.get("labelSelector") or "", parameters.get("fieldSelector") or "")),
         max(0, limit),
         parameters.get("continue") or "",
         revision,

@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from .kinds import BUILT_IN, STATUS, SUBRESOURCES, Kind
+from . import facts
+from .kinds import SCALE, STATUS, Kind
 from .paths import Target
 
 
 class Registry:
     def __init__(self, definitions: Iterable[dict[str, Any]] = ()) -> None:
-        self.kinds = (*BUILT_IN, *(k for d in definitions for k in kinds_of(d)))
+        self.kinds = (*facts.kinds(), *(k for d in definitions for k in kinds_of(d)))
         self._by_path = {(k.group, k.version, k.plural): k for k in self.kinds}
         self.etag = hashlib.sha256(repr(self.kinds).encode()).hexdigest()[:32]
 
@@ -53,7 +54,7 @@ def kinds_of(definition: dict[str, Any]) -> list[Kind]:
                 spec["scope"] == "Namespaced",
                 tuple(names.get("shortNames") or ()),
                 tuple(names.get("categories") or ()),
-                tuple(s for s in (STATUS, SUBRESOURCES["scale"]) if s.name in subresources),
+                tuple(s for s in (STATUS, SCALE) if s.name in subresources),
                 names.get("singular") or names["kind"].lower(),
                 custom=True,
                 schema=(version.get("schema") or {}).get("openAPIV3Schema"),

@@ -1,11 +1,15 @@
 """A watch as bytes on the wire: what each change means to one client, and the stream that carries it.
 
 A selector makes some changes look like others: an object that leaves the selection is deleted for this
-client, one that enters it is added.
+client, one that enters it is added. A change is written to its watchers in the same step of the loop that
+makes it visible; what was worked out for one of them is kept for the others. A client that does not read
+is cut off, never waited for.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +19,7 @@ from typing import Any, Literal
 import orjson
 from aiohttp import web
 
-from ...errors import ApiError
+from ...errors import ApiError, TooManyRequests
 from ..store import Change, Entry, Store, Watch
 from .kinds import Kind
 from .listing import Query, table_body
@@ -23,6 +27,9 @@ from .negotiation import Form
 from .tables import partial, table
 
 BOOKMARK_EVERY = 60.0
+LAST_MARK = 2.0
+LOOK_EVERY = 5.0  # seconds between two looks whether the client is still there
+UNREAD = 16 * 1024 * 1024  # bytes a client may leave unread
 Type = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -39,16 +46,36 @@ class Watching:
     now: Callable[[], datetime]
     _columns_sent: bool = False
 
-    def meaning(self, change: Change) -> tuple[Type, Entry] | None:
+    def meaning(self, change: Change) -> Type | None:
         """The event this client should see; None where the change is not its business."""
         if self.namespace and change.entry.place.namespace != self.namespace:
             return None
+        key = self.query.selector
+        if key not in change.kept:
+            change.kept[key] = self._meaning(change)
+        meaning: Type | None = change.kept[key]
+        return meaning
+
+    def _meaning(self, change: Change) -> Type | None:
         selected = self.query.selected
-        is_in = not change.deleted and (selected is None or selected(change.entry.load()))
-        was_in = change.before is not None and (selected is None or selected(orjson.loads(change.before)))
+        is_in = not change.deleted and (selected is None or selected(change.body))
+        was_in = change.before is not None and (selected is None or selected(change.body_before))
         if is_in:
-            return ("MODIFIED" if was_in else "ADDED"), change.entry
-        return ("DELETED", change.entry) if was_in else None
+            return "MODIFIED" if was_in else "ADDED"
+        return "DELETED" if was_in else None
+
+    def chunk(self, change: Change) -> bytes:
+        """The change as it goes out, empty where it is not this client's business."""
+        meaning = self.meaning(change)
+        if meaning is None:
+            return b""
+        if self.form is Form.TABLE:
+            return chunked(self.frame(meaning, change.entry))
+        key = (self.form, meaning)
+        if key not in change.kept:
+            change.kept[key] = chunked(self.frame(meaning, change.entry))
+        made: bytes = change.kept[key]
+        return made
 
     def frame(self, kind: str, entry: Entry) -> bytes:
         return b'{"type":"' + kind.encode() + b'","object":' + self._body(entry) + b"}\n"
@@ -71,6 +98,11 @@ class Watching:
         return orjson.dumps({"type": "BOOKMARK", "object": body}) + b"\n"
 
 
+def chunked(frame: bytes) -> bytes:
+    """One chunk of HTTP's chunked encoding, ready for the transport."""
+    return b"%x\r\n%b\r\n" % (len(frame), frame)
+
+
 async def stream(request: web.Request, store: Store, watching: Watching) -> web.StreamResponse:
     """Answer a watch until its time is over or the client is gone."""
     revision = watching.query.revision
@@ -80,6 +112,7 @@ async def stream(request: web.Request, store: Store, watching: Watching) -> web.
     initial = store.entries(watching.kind.resource, watching.namespace) if from_now else []
     at = store.revision
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Cache-Control": "no-cache"})
+    response.enable_chunked_encoding()
     try:
         await response.prepare(request)
         for entry in initial:
@@ -87,7 +120,7 @@ async def stream(request: web.Request, store: Store, watching: Watching) -> web.
                 await response.write(watching.frame("ADDED", entry))
         if watching.initial_events:
             await response.write(watching.bookmark(at, end_of_initial=True))
-        await follow(response, store, watch, watching)
+        await follow(request, response, store, watch, watching)
         await response.write_eof()
     except ConnectionError:
         pass  # the client has gone: nobody is left to tell
@@ -96,21 +129,46 @@ async def stream(request: web.Request, store: Store, watching: Watching) -> web.
     return response
 
 
-async def follow(response: web.StreamResponse, store: Store, watch: Watch, watching: Watching) -> None:
+async def follow(
+    request: web.Request, response: web.StreamResponse, store: Store, watch: Watch, watching: Watching
+) -> None:
+    transport = request.transport
+    if transport is None:
+        return
+    cut_off: asyncio.Future[ApiError] = asyncio.get_running_loop().create_future()
+
+    def tell(change: Change) -> None:
+        chunk = watching.chunk(change)
+        if not chunk or cut_off.done() or transport.is_closing():
+            return
+        transport.write(chunk)
+        if transport.get_write_buffer_size() > UNREAD:
+            cut_off.set_result(TooManyRequests("the watch fell too far behind"))
+
+    watch.listen(tell)
+    ended = asyncio.ensure_future(watch.ended.wait())
+    ends: list[asyncio.Future[Any]] = [cut_off, ended]
     end = time.monotonic() + watching.seconds
-    next_bookmark = time.monotonic() + BOOKMARK_EVERY
-    while (left := end - time.monotonic()) > 0:
-        wait = min(left, next_bookmark - time.monotonic()) if watching.bookmarks else left
-        try:
-            change = await watch.next(max(0.0, wait))
-        except StopAsyncIteration:
-            return
-        except ApiError as error:
-            await response.write(orjson.dumps({"type": "ERROR", "object": error.as_status()}) + b"\n")
-            return
-        if change is None:
-            if watching.bookmarks:
+    mark = next_mark(time.monotonic(), end)
+    try:
+        while (left := end - time.monotonic()) > 0:
+            pause = min(left, LOOK_EVERY, max(0.0, mark - time.monotonic()) if watching.bookmarks else left)
+            await asyncio.wait(ends, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            if cut_off.done():
+                transport.abort()
+                return
+            if ended.done() or transport.is_closing():
+                return
+            if watching.bookmarks and time.monotonic() >= mark:
                 await response.write(watching.bookmark(store.revision))
-            next_bookmark = time.monotonic() + BOOKMARK_EVERY
-        elif seen := watching.meaning(change):
-            await response.write(watching.frame(*seen))
+                mark = next_mark(time.monotonic(), end)
+    finally:
+        ended.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await ended
+
+
+def next_mark(now: float, end: float) -> float:
+    """Once a minute, and shortly before the end: whoever comes back then knows where to go on."""
+    last = end - LAST_MARK
+    return min(now + BOOKMARK_EVERY, last) if last > now else float("inf")

@@ -5,7 +5,8 @@ The bytes are the object's JSON with its own `resourceVersion` inside, so that r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
@@ -26,17 +27,22 @@ class Entry:
     value: bytes
 
     def load(self) -> dict[str, Any]:
+        """A fresh copy of the object, the caller's to change."""
         body: dict[str, Any] = orjson.loads(self.value)
         return body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
-    """One revision: what is there now, and what was there before it."""
+    """One revision: what is there now, and what was there before it.
+
+    A hundred watchers ask the same of one change: what was worked out once is kept with it.
+    """
 
     entry: Entry
     before: bytes | None
     deleted: bool
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def revision(self) -> int:
@@ -45,3 +51,12 @@ class Change:
     @property
     def created(self) -> bool:
         return self.before is None and not self.deleted
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """The object as it is now; shared, not to be changed."""
+        return self.entry.load()
+
+    @cached_property
+    def body_before(self) -> dict[str, Any]:
+        return orjson.loads(self.before) if self.before is not None else {}

@@ -13,7 +13,7 @@ import queue
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ class Store:
         self._next = self.revision
         self._under_way: dict[Place, asyncio.Future[Entry]] = {}
         self._recent: deque[Change] = deque(maxlen=RECENT)
-        self._watches: set[Watch] = set()
+        self._watches: dict[str, set[Watch]] = {}
         self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._epoch = 0
         self._loop = asyncio.get_running_loop()
@@ -71,7 +71,7 @@ class Store:
     async def close(self) -> None:
         self._queue.put(None)
         await asyncio.to_thread(self._writer.join)
-        for watch in list(self._watches):
+        for watch in [w for watches in self._watches.values() for w in watches]:
             watch.close()
         self.revisions.close()
 
@@ -104,7 +104,7 @@ class Store:
         if after < self.compacted:
             raise Expired(f"too old resource version: {after} ({self.compacted})")
         watch = Watch(self, resource)
-        self._watches.add(watch)
+        self._watches.setdefault(resource, set()).add(watch)
         for change in self._past(after):
             watch.tell(change)
         return watch
@@ -200,7 +200,7 @@ class Store:
                 self._table(place)[key] = entry
                 self._deletions.pop(place, None)
             self._recent.append(write.change)
-            for watch in list(self._watches):
+            for watch in tuple(self._watches.get(place.resource, ())):
                 watch.tell(write.change)
             if not write.done.done():
                 write.done.set_result(entry)
@@ -236,7 +236,7 @@ class Store:
         return self.objects.setdefault(place.resource, {})
 
     def forget(self, watch: Watch) -> None:
-        self._watches.discard(watch)
+        self._watches.get(watch.resource, set()).discard(watch)
 
 
 @dataclass(eq=False)
@@ -249,9 +249,20 @@ class Watch:
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
     _behind: bool = False
+    _listener: Callable[[Change], None] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def listen(self, listener: Callable[[Change], None]) -> None:
+        """From now on call *listener* with every change, beginning with those that wait."""
+        while self._changes:
+            listener(self._changes.popleft())
+        self._listener = listener
 
     def tell(self, change: Change) -> None:
         if change.entry.place.resource != self.resource:
+            return
+        if self._listener is not None:
+            self._listener(change)
             return
         if len(self._changes) >= BACKLOG:
             self._behind = True
@@ -262,6 +273,7 @@ class Watch:
 
     def close(self) -> None:
         self._closed = True
+        self.ended.set()
         self._arrived.set()
         self.store.forget(self)
 

@@ -1,0 +1,83 @@
+"""What every controller must hold, whatever it sees: it settles, survives any crash, and destroys no data.
+
+The worlds are generated; each is looked at until nothing is left to write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.decisions.generated import AROUND, PRECIOUS, worlds
+
+from paddlecloud.controllers.all import CONTROLLERS, EMBEDDED_ONLY
+from paddlecloud.controllers.contract import Controller, identity
+from paddlecloud.embedded.workloads.run import WORKLOADS
+
+EVERY = (*CONTROLLERS, *EMBEDDED_ONLY, *WORKLOADS)
+# A look sees what the one before it made: the end of a job is told before its pods are cleaned up.
+ROUNDS = 3
+QUICK = settings(
+    max_examples=60,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+each_controller = pytest.mark.parametrize("controller", EVERY, ids=lambda c: c.name)
+
+
+def test_every_controller_has_its_worlds() -> None:
+    assert {c.name for c in EVERY} == set(AROUND)
+
+
+@each_controller
+@QUICK
+@given(data=st.data())
+def test_it_settles_and_then_writes_nothing_however_long_one_looks(controller: Controller, data: Any) -> None:
+    settled = data.draw(worlds(controller)).settled(ROUNDS)
+
+    assert settled.writes() == []
+    assert replace(settled, now=settled.now + timedelta(hours=1)).writes() == []
+
+
+@each_controller
+@QUICK
+@given(data=st.data())
+def test_a_crash_after_any_write_changes_nothing_about_the_end(controller: Controller, data: Any) -> None:
+    world = data.draw(worlds(controller))
+    expected = world.settled(ROUNDS).state()
+    for _ in range(ROUNDS):
+        writes = world.writes()
+        for write in writes[: data.draw(st.integers(0, len(writes)))]:
+            world = write(world)
+
+    assert world.settled(ROUNDS).state() == expected
+
+
+@each_controller
+@QUICK
+@given(data=st.data())
+def test_what_holds_data_is_never_deleted_for_being_left_out(controller: Controller, data: Any) -> None:
+    world = data.draw(worlds(controller))
+    settled = world.settled(ROUNDS)
+
+    holding = {key for key, child in world.children.items() if child.holds_data}
+    assert {identity(c) for c in PRECIOUS} <= holding
+    assert holding <= set(settled.children)
+
+
+@each_controller
+@QUICK
+@given(data=st.data())
+def test_a_decision_follows_from_its_arguments_alone(controller: Controller, data: Any) -> None:
+    world = data.draw(worlds(controller))
+    before = world.state()
+
+    assert world.decide() == world.decide()
+    assert world.state() == before  # and changes none of them

@@ -1,0 +1,210 @@
+"""The hub: where files are kept, what a model is the sum of, how a version gets its files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.decisions.builders import (
+    NOW,
+    STORE,
+    a_model,
+    a_move,
+    a_pod,
+    a_version,
+    condition_of,
+    created,
+    deleted,
+    log_of,
+    named,
+    seen,
+    the_hub,
+    with_stored,
+)
+
+from paddlecloud.api.core import ConfigMap, Pod
+from paddlecloud.api.meta import Resource
+from paddlecloud.api.model import ModelStatus, ModelVersion, ModelVersionStatus
+from paddlecloud.controllers import model, modelversion
+from paddlecloud.controllers.contract import Decision
+from paddlecloud.controllers.hub import store_of, store_volume
+from paddlecloud.controllers.statuses import status_patch
+
+REPORT = {"files": [{"path": "m.onnx", "size": 5, "sha256": "a"}, {"path": "m.pd", "size": 7, "sha256": "b"}]}
+
+
+def report(content: Any = None) -> ConfigMap:
+    made = modelversion.report_of(a_version())
+    if content is None:
+        return made
+    return made.but(data={"manifest.json": content if isinstance(content, str) else json.dumps(content)})
+
+
+def look(version: ModelVersion, *children: Resource, answers: Any = None, store: bool = True) -> Decision:
+    related = [the_hub()] if store else []
+    return modelversion.reconcile(version, seen(version, *children, related=related, answers=answers))
+
+
+def status_of(decision: Decision) -> ModelVersionStatus:
+    assert isinstance(decision.status, ModelVersionStatus)
+    return decision.status
+
+
+def upload(phase: str) -> Pod:
+    return a_pod("shapes-1-upload", phase)
+
+
+def test_a_new_version_asks_for_an_empty_report_and_the_pod_that_fills_it() -> None:
+    decision = look(a_version())
+
+    assert named(decision) == ["ConfigMap/shapes-1-manifest", "Pod/shapes-1-upload"]
+    assert status_of(decision).phase == "Pending"
+
+
+@pytest.mark.parametrize(
+    "children, phase",
+    [
+        ([report(), upload("Pending")], "Pending"),
+        ([report(), upload("Running")], "Uploading"),
+        ([report(), upload("Succeeded")], "Pending"),  # without its report there are no files
+        ([report(), upload("Failed")], "Failed"),
+        ([report(REPORT), upload("Running")], "Ready"),
+        ([report(REPORT), upload("Failed")], "Ready"),  # what is stored is stored
+        ([report(REPORT)], "Ready"),
+    ],
+)
+def test_the_report_decides_the_pod_only_tells(children: list[Resource], phase: str) -> None:
+    assert status_of(look(a_version(), *children)).phase == phase
+
+
+def test_a_ready_version_has_files_a_size_and_a_place() -> None:
+    status = status_of(look(a_version(), report(REPORT)))
+
+    assert (status.size, len(status.files), status.storage, status.ready_time) == (12, 2, STORE, NOW)
+
+
+@pytest.mark.parametrize(
+    "broken", ["{", "[]", "7", '{"files": [{}]}', '{"files": "all"}', '{"signature": 3}']
+)
+def test_a_report_that_cannot_be_read_is_a_failure_with_a_sentence(broken: str) -> None:
+    decision = look(a_version(), report(broken), upload("Succeeded"))
+
+    assert status_of(decision).phase == "Failed"
+    assert "cannot be read" in condition_of(decision, "Ready").message
+
+
+def test_without_a_store_it_waits_and_says_for_what() -> None:
+    decision = look(a_version(), store=False)
+    told = condition_of(decision, "Progressing")
+
+    assert (told.status, told.reason) == ("False", "NoStore") and "paddlecloud" in told.message
+    assert named(decision) == ["ConfigMap/shapes-1-manifest"]
+
+
+@pytest.mark.parametrize("container", ["convert", "upload"])
+def test_a_failure_is_told_with_its_last_lines(container: str) -> None:
+    answers = log_of("shapes-1-upload", "a\nb\n", container)
+    decision = look(a_version(), report(), upload("Failed"), answers=answers)
+
+    assert condition_of(decision, "Ready").message == f"{container} failed; its last lines:\na\nb"
+    assert [n.reason for n in decision.notes] == ["UploadFailed"]
+
+
+@pytest.mark.parametrize(
+    "phase, pod, kept", [("Ready", "Succeeded", 0), ("Ready", "Running", 1), ("Failed", "Failed", 1)]
+)
+def test_afterwards_the_pod_goes_unless_it_still_works_or_is_evidence(
+    phase: str, pod: str, kept: int
+) -> None:
+    version = a_version(phase=phase)
+    children = (report(REPORT), upload(pod))
+    decision = look(version, *children)
+
+    assert len(deleted(decision, seen(version, *children))) == 1 - kept
+    assert created(decision, seen(version, *children)) == []
+    assert status_patch(version, status_of(decision)) == {}
+
+
+def test_a_ready_version_stays_as_it_was_written() -> None:
+    ready = with_stored(a_version(), look(a_version(), report(REPORT)))
+    other = report({"files": []})
+
+    assert look(ready, other, store=False).status == ready.status
+
+
+@pytest.mark.parametrize("form, converts", [("paddle", True), ("onnx", False)])
+def test_only_paddle_models_are_converted(form: str, converts: bool) -> None:
+    spec = modelversion.make_pod(a_version(format=form), STORE).spec
+
+    assert [c["name"] for c in spec["initContainers"]] == (["convert"] if converts else [])
+    assert ("--converted" in spec["containers"][0]["command"]) is converts
+
+
+@pytest.mark.parametrize(
+    "uri, mounts",
+    [
+        ("file:///objects", [{"name": "store", "mountPath": "/objects", "readOnly": True}]),
+        ("file:///my%20objects", [{"name": "store", "mountPath": "/my objects", "readOnly": True}]),
+        ("s3://bucket", []),
+        ("", []),
+    ],
+)
+def test_a_store_on_a_disk_is_mounted_at_its_own_path(uri: str, mounts: list[Any]) -> None:
+    volumes, found = store_volume(uri, read_only=True)
+
+    assert found == mounts
+    assert [v["hostPath"]["path"] for v in volumes] == [m["mountPath"] for m in mounts]
+
+
+def test_the_administrator_says_where_models_go() -> None:
+    assert store_of(seen(related=[the_hub()])) == STORE
+    assert store_of(seen()) == ""
+    assert store_of(seen(related=[the_hub().but(data={})])) == ""
+
+
+def summary(*related: Resource) -> ModelStatus:
+    status = model.reconcile(a_model(), seen(related=related)).status
+    assert isinstance(status, ModelStatus)
+    return status
+
+
+def test_a_model_is_the_sum_of_its_versions() -> None:
+    versions = [a_version(2, "Ready"), a_version(10, "Ready"), a_version(11, "Failed"), a_version(3)]
+    status = summary(*versions, a_version(99, "Ready", model="other"))
+
+    assert (status.versions, status.latest_version) == (4, "shapes-10")
+
+
+@pytest.mark.parametrize(
+    "ledger, aliases",
+    [
+        ([], {}),
+        ([a_move(1, "latest", "shapes-1")], {"latest": "shapes-1"}),
+        ([a_move(10, "latest", "shapes-3"), a_move(9, "latest", "shapes-2")], {"latest": "shapes-3"}),
+        ([a_move(1, "latest", "shapes-2"), a_move(1, "stable", "shapes-1")],
+         {"latest": "shapes-2", "stable": "shapes-1"}),
+        ([a_move(1, "latest", "other-1", model="other")], {}),
+    ],
+)  # fmt: skip
+def test_the_highest_number_of_an_alias_counts(ledger: list[Resource], aliases: dict[str, str]) -> None:
+    assert summary(*ledger).aliases == aliases
+
+
+@pytest.mark.parametrize(
+    "reference, version",
+    [
+        ("shapes", "shapes-2"),
+        ("shapes@latest", "shapes-2"),
+        ("shapes@stable", "shapes-1"),
+        ("shapes@shapes-7", "shapes-7"),
+        ("shapes@nobody", ""),
+        ("shapes@other-1", ""),
+    ],
+)
+def test_what_a_reference_means(reference: str, version: str) -> None:
+    assert model.resolve(reference, a_model(latest="shapes-2", stable="shapes-1")) == version
+
+
+def test_a_reference_to_no_model_means_nothing() -> None:
+    assert model.resolve("shapes@shapes-1", None) == ""

@@ -1,0 +1,189 @@
+"""WorkflowRun: which steps may start, what they are given, what the run has come to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.decisions.builders import (
+    NAMESPACE,
+    NOW,
+    a_graph,
+    a_package,
+    a_run,
+    a_step,
+    a_step_pod,
+    condition_of,
+    created,
+    deleted,
+    named,
+    seen,
+    with_stored,
+)
+
+from paddlecloud.api.meta import Resource
+from paddlecloud.api.workflowrun import Graph, WorkflowRun, WorkflowRunStatus
+from paddlecloud.controllers.contract import Decision, LogQuestion
+from paddlecloud.controllers.statuses import status_patch
+from paddlecloud.controllers.workflowrun import asks, make_pod, reconcile
+
+DIAMOND = a_graph(a_step("a"), a_step("b", "a"), a_step("c", "a"), a_step("d", "b", "c"))
+
+
+def look(run: WorkflowRun, graph: Graph, *pods: Resource, **more: Any) -> Decision:
+    return reconcile(run, seen(run, *pods, related=[a_package(graph)], **more))
+
+
+def status_of(decision: Decision) -> WorkflowRunStatus:
+    assert isinstance(decision.status, WorkflowRunStatus)
+    return decision.status
+
+
+def phases(decision: Decision) -> dict[str, str]:
+    return {name: node.phase.value for name, node in status_of(decision).nodes.items()}
+
+
+@pytest.mark.parametrize(
+    "pods, started, phase",
+    [
+        ({}, ["run-a"], "Pending"),
+        ({"a": "Running"}, [], "Running"),
+        ({"a": "Succeeded"}, ["run-b", "run-c"], "Running"),
+        ({"a": "Succeeded", "b": "Succeeded", "c": "Running"}, [], "Running"),
+        ({"a": "Succeeded", "b": "Succeeded", "c": "Succeeded"}, ["run-d"], "Running"),
+        ({"a": "Succeeded", "b": "Failed", "c": "Running"}, [], "Running"),  # what runs may end
+        ({"a": "Succeeded", "b": "Failed", "c": "Succeeded"}, [], "Failed"),
+        ({"a": "Succeeded", "b": "Succeeded", "c": "Succeeded", "d": "Succeeded"}, [], "Succeeded"),
+    ],
+)
+def test_a_step_starts_when_all_it_needs_has_succeeded(
+    pods: dict[str, str], started: list[str], phase: str
+) -> None:
+    run = a_run(DIAMOND)
+    existing = [a_step_pod(name, state) for name, state in pods.items()]
+    decision = look(run, DIAMOND, *existing)
+
+    assert created(decision, seen(run, *existing)) == started
+    assert deleted(decision, seen(run, *existing)) == []
+    assert status_of(decision).phase == phase
+
+
+def test_after_a_failure_the_rest_is_skipped() -> None:
+    decision = look(a_run(DIAMOND), DIAMOND, a_step_pod("a", "Failed"))
+
+    assert phases(decision) == {"a": "Failed", "b": "Skipped", "c": "Skipped", "d": "Skipped"}
+    progress = status_of(decision).progress
+    assert progress is not None and (progress.done, progress.total) == (4, 4)
+
+
+def test_a_failure_is_told_with_the_last_words_of_the_step() -> None:
+    question = LogQuestion(NAMESPACE, "run-a")
+    run, pod = a_run(DIAMOND), a_step_pod("a", "Failed")
+    assert asks(run, seen(run, pod)) == (question,)
+
+    decision = look(run, DIAMOND, pod, answers={question: "Traceback\nValueError: no\n"})
+    assert condition_of(decision, "Succeeded").message == "step a failed: Traceback\nValueError: no"
+    assert asks(with_stored(run, decision), seen(run, pod)) == ()
+
+
+def test_inputs_come_from_values_parameters_and_outputs() -> None:
+    graph = a_graph(
+        a_step("a"),
+        a_step("b", x={"output": "a.path"}, y={"parameter": "lr"}, z={"value": "fix"}, w={"parameter": "no"}),
+        lr="0.1",
+    )
+    done = a_step_pod("a", "Succeeded", json.dumps({"outputs": {"path": "/data"}}))
+    decision = look(a_run(graph, lr="0.5"), graph, done)
+    [container] = decision.children[-1].wire()["spec"]["containers"]
+
+    assert container["command"] == ["run", "/data"]
+    assert {e["name"]: e["value"] for e in container["env"]} == {
+        "WORKFLOW_RUN": "run", "INPUT_x": "/data", "INPUT_y": "0.5", "INPUT_z": "fix", "INPUT_w": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "message, outputs",
+    [
+        ('{"outputs": {"a": 1, "b": "x"}}', {"a": "1", "b": "x"}),
+        ("", {}),
+        ("not json", {}),
+        ("[]", {}),
+        ('{"outputs": [1]}', {}),
+    ],
+)
+def test_what_a_step_hands_over_is_its_last_message(message: str, outputs: dict[str, str]) -> None:
+    graph = a_graph(a_step("a"))
+    decision = look(a_run(graph), graph, a_step_pod("a", "Succeeded", message))
+
+    assert status_of(decision).nodes["a"].outputs == outputs
+
+
+def test_a_step_that_succeeded_is_not_made_again_when_its_pod_is_gone() -> None:
+    graph = a_graph(a_step("a"), a_step("b", "a"))
+    run = a_run(graph, {"phase": "Running", "nodes": {"a": {"phase": "Succeeded", "outputs": {"o": "1"}}}})
+    decision = look(run, graph)
+
+    assert created(decision, seen(run)) == ["run-b"]
+    assert status_of(decision).nodes["a"].outputs == {"o": "1"}
+
+
+def test_a_step_whose_pod_was_taken_away_has_failed() -> None:
+    graph = a_graph(a_step("a"))
+    run = a_run(graph, {"phase": "Running", "nodes": {"a": {"phase": "Running", "pod": "run-a"}}})
+    decision = look(run, graph)
+
+    assert (phases(decision), status_of(decision).phase) == ({"a": "Failed"}, "Failed")
+    assert "run-a was deleted" in condition_of(decision, "Succeeded").message
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_finished_run_keeps_its_pods_and_makes_none(phase: str) -> None:
+    run = a_run(DIAMOND, {"phase": phase})
+    decision = look(run, DIAMOND, a_step_pod("a", "Succeeded"))
+
+    assert named(decision) == ["Pod/run-a"] and status_patch(run, status_of(decision)) == {}
+
+
+@pytest.mark.parametrize(
+    "graph, text, said",
+    [
+        (DIAMOND, "{", "cannot be read"),
+        (DIAMOND, '{"name": "x"}', "cannot be read"),
+        (a_graph(a_step("a", "ghost")), None, "step a needs step ghost"),
+        (a_graph(a_step("a", x={"output": "ghost.o"})), None, "step a needs step ghost"),
+        (a_graph(a_step("a", "b"), a_step("b", "a")), None, "wait for each other"),
+        (a_graph(a_step("a", "a")), None, "wait for each other"),
+        (a_graph(a_step("a"), a_step("a")), None, "two steps are called a"),
+    ],
+)
+def test_a_package_that_could_never_end_is_told(graph: Graph, text: str | None, said: str) -> None:
+    run = a_run(graph)
+    decision = reconcile(run, seen(run, related=[a_package(graph, text)]))
+    told = condition_of(decision, "Progressing")
+
+    assert (told.status, told.reason) == ("False", "BrokenPackage")
+    assert said in told.message and decision.children == ()
+
+
+def test_a_run_waits_for_its_package() -> None:
+    run = a_run(DIAMOND)
+    told = condition_of(reconcile(run, seen(run)), "Progressing")
+
+    assert told.reason == "WaitingForPackage" and run.spec.pipeline.package in told.message
+
+
+def test_times_are_those_of_the_first_and_the_last_look() -> None:
+    graph = a_graph(a_step("a"))
+    begun = status_of(look(a_run(graph), graph))
+    ended = status_of(look(a_run(graph), graph, a_step_pod("a", "Succeeded")))
+
+    assert (begun.start_time, begun.completion_time) == (NOW, None)
+    assert ended.completion_time == NOW
+
+
+def test_a_step_runs_once() -> None:
+    pod = make_pod(a_run(DIAMOND), DIAMOND.steps[0], {})
+
+    assert pod.spec["restartPolicy"] == "Never" and pod.name == "run-a"
