@@ -172,7 +172,7 @@ MANIFESTS: dict[str, Manifest] = {
     "lease": Manifest(
         "coordination.k8s.io/v1",
         "leases",
-        {"spec": {"holderIdentity": "x", "renewTime": "2026-01-02T03:04:05Z"}},
+        {"spec": {"holderIdentity": "x", "renewTime": "2026-01-02T03:04:05.000000Z"}},
     ),
     "endpointslice": Manifest(
         "discovery.k8s.io/v1",

@@ -109,6 +109,10 @@ def test_servers_and_workers_find_each_other_and_meet_at_the_first_server() -> N
     assert data["PADDLE_GLOO_HTTP_ENDPOINT"] == f"127.64.0.1:{port + PORTS_A_JOB - 2}"
 
 
+def test_without_servers_there_is_nowhere_to_meet() -> None:
+    assert "PADDLE_GLOO_HTTP_ENDPOINT" not in found(a_job(ps=0, worker=1, withGloo=1), worker="Running")
+
+
 def test_with_services_names_are_known_before_addresses() -> None:
     job = a_job(worker=2, intranet="Service")
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
+import subprocess
+from pathlib import Path
 
 import pytest
 from tests.kubernetes.waiting import until
 from tests.scenarios.pdc_home import Foreground, PdcHome
+
+from paddlecloud.embedded.identity import lock_file
 
 
 @pytest.mark.parametrize("detach", [(), ("--detach",)], ids=["foreground", "detached"])
@@ -62,12 +67,34 @@ def test_what_was_chosen_at_the_first_start_stays(home: PdcHome) -> None:
 def test_the_pid_file_of_a_dead_cluster_names_nobody(home: PdcHome) -> None:
     """Its number may be another process by now, which must be neither believed nor killed."""
     home.home.make()
-    (home.home.run / "supervisor.pid").write_text(str(os.getpid()))
+    with subprocess.Popen(["sleep", "600"]) as innocent:
+        (home.home.run / "supervisor.pid").write_text(str(innocent.pid))
+        try:
+            assert home.pdc("status").code == 3
+            assert home.pdc("down").text.startswith("no cluster is running")
+            assert innocent.poll() is None
+            home.ok("up", "--detach")
+        finally:
+            innocent.kill()
 
-    assert home.pdc("status").code == 3
-    assert home.pdc("down").text.startswith("no cluster is running")
-    home.ok("up", "--detach")
-    assert home.supervisor != os.getpid()
+
+def test_a_new_supervisor_waits_for_the_orphans_of_a_killed_one(home: PdcHome) -> None:
+    home.home.make()
+    lock = lock_file(home.home)
+    with lock.open("w") as orphan:
+        fcntl.flock(orphan, fcntl.LOCK_EX)
+        with home.running("up") as up:
+            up.until(lambda: has_open(up.process.pid, lock), "the look at the lock")
+            assert not home.home.state.exists(), "nothing is begun beside the orphans"
+            fcntl.flock(orphan, fcntl.LOCK_UN)
+            up.until_said("PaddleCloud is up")
+
+
+def has_open(pid: int, file: Path) -> bool:
+    try:
+        return any(os.readlink(fd) == str(file) for fd in Path(f"/proc/{pid}/fd").iterdir())
+    except FileNotFoundError:
+        return False  # a descriptor was closed while we looked
 
 
 def test_a_walk_can_be_interrupted_anywhere_and_taken_again(home: PdcHome) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
+from ..cluster.kubeconfig import Access, choose
 from ..sdk.client import Client
-from ..sdk.connecting import connect
 from ..settings import Home
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,8 +22,11 @@ class Settings:
     kubeconfig: str | None = None
     context: str | None = None
 
+    def access(self) -> Access:
+        return choose(self.kubeconfig, self.context, self.home, os.environ)
+
     def connect(self) -> Client:
-        return connect(home=self.home.root, kubeconfig=self.kubeconfig, context=self.context)
+        return Client(self.access())
 
 
 pass_settings = click.make_pass_decorator(Settings)

@@ -16,6 +16,8 @@ MODULES = {
     "cluster": ("up", "down", "status", "kubeconfig"),
     "objects": ("get", "apply", "delete", "logs", "why", "wait"),
     "demo": ("demo",),
+    "controllers": ("controllers",),
+    "safekeeping": ("backup", "restore", "reset"),
 }
 
 

@@ -38,7 +38,7 @@ def endpoints(job: PaddleJob, pods: dict[str, Pod]) -> tuple[ConfigMap, ...]:
         data["PADDLE_TRAINERS_NUM"] = str(len(hosts["worker"]))
     if "heter" in hosts:
         data["PADDLE_HETER_ENDPOINTS"] = listed["heter"]
-    if job.spec.with_gloo and "ps" in hosts:
+    if job.spec.with_gloo and hosts.get("ps"):
         data["PADDLE_WITH_GLOO"] = str(job.spec.with_gloo)
         data["PADDLE_GLOO_RENDEZVOUS"] = "3"
         data["PADDLE_GLOO_HTTP_ENDPOINT"] = f"{hosts['ps'][0]}:{port + PORTS_A_JOB - 2}"

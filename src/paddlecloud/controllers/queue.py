@@ -27,6 +27,9 @@ class Queue:
         self._clock, self._luck = clock, luck
         self._changed = asyncio.Event()
 
+    def __len__(self) -> int:
+        return len(self._schedule)
+
     def wake(self, key: Key) -> None:
         """Look at *key* as soon as possible."""
         self._schedule.wake(key, self._clock())
@@ -61,6 +64,10 @@ class Schedule:
         self._failures: dict[Key, int] = {}
         self._heap: list[tuple[float, int, Key]] = []
         self._order = itertools.count()
+
+    def __len__(self) -> int:
+        """Keys with a date, near or far."""
+        return len(self._due)
 
     def wake(self, key: Key, at: float) -> None:
         """Look at *key* at that time, or earlier if that was planned."""

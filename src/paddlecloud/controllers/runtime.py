@@ -19,6 +19,7 @@ from ..errors import PaddleCloudError
 from .contract import Controller
 from .expectations import Informers
 from .health import Health
+from .metrics import Metrics
 from .ownership import owner_key, owner_uid
 from .passes import Passes, Times
 from .queue import Queue
@@ -32,6 +33,7 @@ class Options:
     workers: int = 4
     """Objects a controller looks at in parallel."""
     times: Times = field(default_factory=Times)
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 async def run(
@@ -56,8 +58,7 @@ class Runtime:
             for kind in dict.fromkeys(kind for c in controllers for kind in (c.kind, *c.owns, *c.reads))
         }
         self._loops = [
-            Loop(c, Passes(c, client, self.informers, options.times), options.times, health)
-            for c in controllers
+            Loop(c, Passes(c, client, self.informers, options.times), options, health) for c in controllers
         ]
         self._workers = options.workers
 
@@ -77,9 +78,10 @@ class Runtime:
 class Loop:
     """One controller: what wakes its objects, and the workers that look at them."""
 
-    def __init__(self, controller: Controller, passes: Passes, times: Times, health: Health) -> None:
+    def __init__(self, controller: Controller, passes: Passes, options: Options, health: Health) -> None:
         self._controller, self._passes, self._health = controller, passes, health
-        self._queue = Queue(times.clock, times.luck)
+        self._metrics, self._clock = options.metrics, options.times.clock
+        self._queue = Queue(options.times.clock, options.times.luck)
         self._relations = Relations()
 
     def subscribe(self, informers: Informers) -> None:
@@ -93,7 +95,9 @@ class Loop:
     async def work(self) -> None:
         while True:
             key = await self._queue.take()
+            self._metrics.waiting(self._controller.name, len(self._queue))
             again: float | None = None
+            began, failed = self._clock(), True
             try:
                 again = await self._passes.sync(key)
             except PaddleCloudError as error:
@@ -104,8 +108,10 @@ class Loop:
                 self._failed(key, f"{type(error).__name__}: {error}")
                 self._log(key).exception("the decision failed")
             else:
+                failed = False
                 self._health.succeeded(self._controller.name, key)
                 self._queue.succeeded(key, again)
+            self._metrics.looked(self._controller.name, self._clock() - began, failed=failed)
 
     def _failed(self, key: Key, message: str) -> None:
         self._health.failed(self._controller.name, key, message)

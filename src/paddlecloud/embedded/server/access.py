@@ -1,103 +1,109 @@
-"""Who is asking: static tokens of the owner and of our processes, signed tokens of service accounts.
+"""Who is asking: a client certificate, a static token of one of our processes, a token of a service account.
 
-Nothing is open but health. What an identity may do is decided elsewhere.
+Whoever shows nothing is anonymous; whoever shows something wrong is refused. A certificate is believed
+because TLS checked it against our authority when the connection began. What anybody may do is decided
+elsewhere (`authorization`).
 """
 
 from __future__ import annotations
 
-import hmac
+import hashlib
+import ssl
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jwt
 import orjson
+from aiohttp import web
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from ...errors import Unauthorized
-from ..store import Place, Store
+from ..store import Store
+from .accounts import INVALID, ISSUER, Accounts
+from .authorization import Authorizer
+from .impersonation import asked, impersonated
+from .users import ANONYMOUS, AUTHENTICATED, User
 
-ISSUER = "https://kubernetes.default.svc"
-AUDIENCE = ISSUER
-LONGEST = 365 * 24 * 3600  # a pod's token is not renewed while it runs
-SHORTEST = 600
-
-
-@dataclass(frozen=True)
-class User:
-    name: str
-    groups: tuple[str, ...] = ()
-    uid: str = ""
+Body = dict[str, Any]
 
 
 class Access:
     def __init__(self, pki: Path, store: Store) -> None:
+        # Looked up by digest: how long that takes says nothing about a token.
         self._static = {
-            entry["token"]: User(entry["user"], tuple(entry["groups"]))
+            digest(entry["token"]): User(entry["user"], tuple(entry["groups"]))
             for entry in orjson.loads((pki / "tokens.json").read_bytes()).values()
         }
         key = serialization.load_pem_private_key((pki / "tokens.key").read_bytes(), None)
-        self._key: Any = key
-        self._public: Any = key.public_key()
-        self._store = store
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        self.accounts = Accounts(key, store)
+        self.authorizer = Authorizer(store)
+        self._certified: dict[tuple[Any, str], tuple[User, float]] = {}
 
-    def user_of(self, authorization: str) -> User:
-        """Raises `Unauthorized` for everything that is not a token of ours."""
+    def user_of(self, request: web.Request) -> User:
+        """Who the request acts as; raises `Unauthorized`, or `Forbidden` for a borrowed identity."""
+        user = self._authenticated(request)
+        if not (headers := asked(request.raw_headers)):
+            return user
+        borrowed = impersonated(headers)
+        if borrowed is None:
+            return user
+        for needed in borrowed[1]:
+            self.authorizer.demand(user, needed)
+        return borrowed[0]
+
+    def _authenticated(self, request: web.Request) -> User:
+        transport = request.transport
+        certificate = transport.get_extra_info("peercert") if transport is not None else None
+        if certificate:
+            return self._of_certificate(certificate)
+        authorization = request.headers.get("Authorization")
+        if authorization is None:
+            return ANONYMOUS
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not token or not token.isascii():
-            raise Unauthorized("Unauthorized")
-        for known, user in self._static.items():
-            if hmac.compare_digest(known.encode(), token.encode()):
-                return user
-        return self._service_account(token)
-
-    def _service_account(self, token: str) -> User:
+        if scheme.lower() != "bearer" or not token.strip():
+            return ANONYMOUS
         try:
-            claims = jwt.decode(token, self._public, ["ES256"], audience=AUDIENCE, issuer=ISSUER)
-            mine = claims["kubernetes.io"]
-            namespace, account = mine["namespace"], mine["serviceaccount"]
-        except (jwt.PyJWTError, KeyError) as error:
+            return self.holder(token.strip())[0]
+        except Unauthorized as error:
+            # Why a token is not good is for its owner to find out (TokenReview).
             raise Unauthorized("Unauthorized") from error
-        entry = self._store.get(Place("/serviceaccounts", namespace, account["name"]))
-        # A token dies with its account, also when another of the same name takes its place.
-        if entry is None or entry.load()["metadata"]["uid"] != account["uid"]:
+
+    def holder(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> tuple[User, tuple[str, ...]]:
+        """Whose token it is, and for which of *audiences*; raises `Unauthorized` with the reason."""
+        if not token.isascii():
+            raise Unauthorized(INVALID)
+        static = self._static.get(digest(token))
+        if static is None:
+            return self.accounts.user_of(token, audiences)
+        if ISSUER not in audiences:
+            raise Unauthorized(INVALID)
+        return static, (ISSUER,)
+
+    def _of_certificate(self, certificate: Body) -> User:
+        key = (certificate["subject"], certificate["notAfter"])
+        known = self._certified.get(key)
+        if known is None:
+            if len(self._certified) > 1024:
+                self._certified.clear()
+            known = (user_named(certificate["subject"]), ssl.cert_time_to_seconds(certificate["notAfter"]))
+            self._certified[key] = known
+        # TLS looks at the date once a connection, and connections last.
+        if known[1] < time.time():
             raise Unauthorized("Unauthorized")
-        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-        return User(claims["sub"], groups, account["uid"])
+        return known[0]
 
-    def review(self, user: User) -> dict[str, Any]:
-        """The answer to a SelfSubjectReview."""
-        info: dict[str, Any] = {"username": user.name, "groups": list(user.groups)}
-        return {
-            "kind": "SelfSubjectReview",
-            "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {},
-            "status": {"userInfo": info | ({"uid": user.uid} if user.uid else {})},
-        }
 
-    def issue(self, account: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a TokenRequest for a service account."""
-        metadata, spec = account["metadata"], request.get("spec") or {}
-        seconds = min(LONGEST, max(SHORTEST, int(spec.get("expirationSeconds") or 3600)))
-        now = int(time.time())
-        claims = {
-            "iss": ISSUER,
-            "aud": [AUDIENCE],
-            "sub": f"system:serviceaccount:{metadata['namespace']}:{metadata['name']}",
-            "iat": now,
-            "nbf": now - 5,
-            "exp": now + seconds,
-            "kubernetes.io": {
-                "namespace": metadata["namespace"],
-                "serviceaccount": {"name": metadata["name"], "uid": metadata["uid"]},
-            },
-        }
-        expires = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + seconds))
-        return {
-            "kind": "TokenRequest",
-            "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
-            "spec": {"audiences": [AUDIENCE], "expirationSeconds": seconds},
-            "status": {"token": jwt.encode(claims, self._key, "ES256"), "expirationTimestamp": expires},
-        }
+def digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def user_named(subject: Any) -> User:
+    """The user (CN) and the groups (O) that a certificate names."""
+    fields = [pair for part in subject for pair in part]
+    name = next((value for key, value in fields if key == "commonName"), "")
+    if not name:
+        raise Unauthorized("Unauthorized")
+    groups = [value for key, value in fields if key == "organizationName"]
+    return User(name, (*groups, AUTHENTICATED))

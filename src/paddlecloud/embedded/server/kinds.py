@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .scale import BUILT_IN, ScalePaths
+
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -36,6 +38,13 @@ class Kind:
     schema: dict[str, Any] | None = field(default=None, compare=False)
     columns: tuple[dict[str, Any], ...] = field(default=(), compare=False)
     """`additionalPrinterColumns` of a custom kind."""
+    scale: ScalePaths = field(default=BUILT_IN, compare=False)
+    deprecation: str = field(default="", compare=False)
+    """What users of this version are warned with."""
+    several: bool = field(default=False, compare=False)
+    """Objects may have been written in another version of this kind."""
+    terminating: bool = field(default=False, compare=False)
+    """Its definition is being deleted: nothing new is made."""
 
     @property
     def api_version(self) -> str:

@@ -42,7 +42,7 @@ def json_patch(body: dict[str, Any], operations: Any) -> dict[str, Any]:
     """Apply all operations or none; a failed `test` or a missing path is `Invalid`."""
     if not isinstance(operations, list):
         raise BadRequest("a JSON patch must be a list of operations")
-    holder = {"root": copy.deepcopy(body)}
+    holder: dict[str, Any] = {"root": copy.deepcopy(body)}
     for operation in operations:
         if not isinstance(operation, dict) or "op" not in operation or "path" not in operation:
             raise BadRequest("every operation of a JSON patch needs `op` and `path`")
@@ -53,7 +53,9 @@ def json_patch(body: dict[str, Any], operations: Any) -> dict[str, Any]:
                 "the server rejected our request due to an error in our request: "
                 f"cannot {operation['op']} {operation['path']!r} ({error})"
             ) from error
-    result: dict[str, Any] = holder["root"]
+    result = holder["root"]
+    if not isinstance(result, dict):
+        raise Invalid("the server rejected our request due to an error in our request: the result is no object")
     return result
 
 
@@ -79,8 +81,8 @@ def apply(holder: dict[str, Any], operation: dict[str, Any]) -> None:
         raise ValueError(f"unknown operation {op!r}")
 
 
-def pointer(text: str) -> list[str]:
-    if text and not text.startswith("/"):
+def pointer(text: Any) -> list[str]:
+    if not isinstance(text, str) or (text and not text.startswith("/")):
         raise ValueError(f"{text!r} is no JSON pointer")
     return ["root", *(p.replace("~1", "/").replace("~0", "~") for p in text.split("/")[1:])]
 
@@ -94,7 +96,10 @@ def look_up(body: Any, path: list[str]) -> Any:
 def add(body: Any, path: list[str], value: Any) -> None:
     parent, last = look_up(body, path[:-1]), path[-1]
     if isinstance(parent, list):
-        parent.insert(len(parent) if last == "-" else int(last), value)
+        index = len(parent) if last == "-" else int(last)
+        if index > len(parent):
+            raise IndexError("the list is shorter")
+        parent.insert(index, value)
     else:
         parent[last] = value
 

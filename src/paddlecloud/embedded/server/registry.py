@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import facts
+from .definitions import established, terminating
 from .kinds import SCALE, STATUS, Kind
 from .paths import Target
+from .scale import BUILT_IN, paths_of
 
 
 class Registry:
@@ -37,7 +39,9 @@ class Registry:
 
 
 def kinds_of(definition: dict[str, Any]) -> list[Kind]:
-    """The kinds a CustomResourceDefinition defines, one a served version."""
+    """The kinds a CustomResourceDefinition defines, one a served version; none before it is established."""
+    if not established(definition):
+        return []
     spec = definition["spec"]
     names = spec["names"]
     found = []
@@ -59,9 +63,22 @@ def kinds_of(definition: dict[str, Any]) -> list[Kind]:
                 custom=True,
                 schema=(version.get("schema") or {}).get("openAPIV3Schema"),
                 columns=tuple(version.get("additionalPrinterColumns") or ()),
+                scale=paths_of(version) or BUILT_IN,
+                deprecation=deprecation(spec, version),
+                several=len(spec["versions"]) > 1,
+                terminating=terminating(definition),
             )
         )
     return found
+
+
+def deprecation(spec: dict[str, Any], version: dict[str, Any]) -> str:
+    """What users of a deprecated version are warned with; empty for the others."""
+    if not version.get("deprecated"):
+        return ""
+    group, kind = spec["group"], spec["names"]["kind"]
+    plain = f"{group}/{version['name']} {kind} is deprecated"
+    return str(version.get("deprecationWarning") or plain)
 
 
 def priority(version: str) -> tuple[int, int, int, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import BadRequest
+from .definitions import check_definition, default_definition
 from .names import label_problem
 from .schema import Violation
 
@@ -211,54 +212,6 @@ def default_volume(volume: Body) -> None:
 def default_stateful_set(body: Body) -> None:
     body.setdefault("spec", {}).setdefault("replicas", 1)
     body.setdefault("status", {}).setdefault("replicas", 0)
-
-
-def default_definition(definition: Body) -> None:
-    """A definition is established at once: there is one server and it knows all names."""
-    spec = definition.get("spec") or {}
-    names = spec.get("names") or {}
-    if "kind" in names:
-        names.setdefault("singular", names["kind"].lower())
-        names.setdefault("listKind", f"{names['kind']}List")
-    spec.setdefault("conversion", {"strategy": "None"})
-    stamp = definition["metadata"].get("creationTimestamp")
-    definition["status"] = {
-        "acceptedNames": names,
-        "storedVersions": [v.get("name") for v in spec.get("versions") or () if v.get("storage")],
-        "conditions": [
-            {"type": "NamesAccepted", "status": "True", "reason": "NoConflicts", "lastTransitionTime": stamp,
-             "message": "no conflicts found"},
-            {"type": "Established", "status": "True", "reason": "InitialNamesAccepted",
-             "lastTransitionTime": stamp, "message": "the initial names have been accepted"},
-        ],
-    }  # fmt: skip
-
-
-def check_definition(definition: Body, _: Body | None) -> Iterator[Violation]:
-    spec = definition.get("spec") or {}
-    names = spec.get("names") or {}
-    for field in ("group", "scope", "versions"):
-        if not spec.get(field):
-            yield Violation(f"spec.{field}", "FieldValueRequired", "Required value")
-    for field in ("plural", "kind"):
-        if not names.get(field):
-            yield Violation(f"spec.names.{field}", "FieldValueRequired", "Required value")
-    wanted = f"{names.get('plural')}.{spec.get('group')}"
-    if definition["metadata"]["name"] != wanted:
-        yield Violation(
-            "metadata.name",
-            "FieldValueInvalid",
-            f'Invalid value: "{definition["metadata"]["name"]}": must be spec.names.plural+"."+spec.group',
-        )
-    for i, version in enumerate(spec.get("versions") or ()):
-        schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if not schema:
-            yield Violation(f"spec.versions[{i}].schema.openAPIV3Schema", "FieldValueRequired",
-                            "Required value: schemas are required")  # fmt: skip
-        elif schema.get("type") != "object":
-            given = schema.get("type", "")
-            yield Violation(f"spec.versions[{i}].schema.openAPIV3Schema.type", "FieldValueInvalid",
-                            f'Invalid value: "{given}": must be object at the root')  # fmt: skip
 
 
 RULES: dict[str, Rules] = {

@@ -10,8 +10,12 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from . import gotext
+from .formats import fits_format
+
 Schema = dict[str, Any]
 KEEP = "x-kubernetes-preserve-unknown-fields"
+EMBEDDED = "x-kubernetes-embedded-resource"
 ROOT = ("apiVersion", "kind", "metadata")
 
 
@@ -28,7 +32,7 @@ def prune(body: Any, schema: Schema, path: str = "") -> tuple[Any, list[str]]:
         kept, unknown = {}, []
         for key, value in body.items():
             here = f"{path}.{key}" if path else key
-            if not path and key in ROOT:
+            if key in ROOT and (not path or schema.get(EMBEDDED)):
                 kept[key] = value
             elif key in properties:
                 kept[key], more = prune(value, properties[key], here)
@@ -58,7 +62,7 @@ def default(body: Any, schema: Schema) -> Any:
                 continue
             result[key] = default(value, inner)
         for key, inner in properties.items():
-            if key not in result and "default" in inner:
+            if key not in result and inner.get("default") is not None:
                 result[key] = default(copy.deepcopy(inner["default"]), inner)
         return result
     if isinstance(body, list) and isinstance(schema.get("items"), dict):
@@ -74,6 +78,8 @@ def violations(body: Any, schema: Schema, path: str = "") -> list[Violation]:
         return [wrong]
     found = list(limits(body, schema, path))
     if isinstance(body, dict):
+        if schema.get(EMBEDDED):
+            found += embedded_identity(body, path)
         properties, rest = schema.get("properties") or {}, schema.get("additionalProperties")
         for name in schema.get("required") or ():
             if name not in body:
@@ -85,6 +91,64 @@ def violations(body: Any, schema: Schema, path: str = "") -> list[Violation]:
     elif isinstance(body, list) and isinstance(schema.get("items"), dict):
         for i, item in enumerate(body):
             found += violations(item, schema["items"], f"{path}[{i}]")
+        found += duplicates(body, schema, path)
+    return found + junctions(body, schema, path)
+
+
+def embedded_identity(body: dict[str, Any], path: str) -> list[Violation]:
+    """An object in an object says what it is."""
+    return [
+        Violation(inner_path(path, name), "FieldValueRequired", "Required value: must not be empty")
+        for name in ("apiVersion", "kind")
+        if not body.get(name)
+    ]
+
+
+def duplicates(items: list[Any], schema: Schema, path: str) -> list[Violation]:
+    """Items of a set differ, items of a map differ in their keys."""
+    kind = schema.get("x-kubernetes-list-type")
+    if kind not in ("set", "map"):
+        return []
+    keys = schema.get("x-kubernetes-list-map-keys") or ()
+    found, seen = [], set()
+    for i, item in enumerate(items):
+        if kind == "map":
+            item = {k: item[k] for k in keys if k in item} if isinstance(item, dict) else item
+        text = json.dumps(item, sort_keys=True)
+        if text in seen:
+            message = f"Duplicate value: {gotext.shown(item)}"
+            found.append(Violation(f"{path}[{i}]", "FieldValueDuplicate", message))
+        seen.add(text)
+    return found
+
+
+def junctions(body: Any, schema: Schema, path: str) -> list[Violation]:
+    """allOf, anyOf, oneOf and not; the schemas in them only restrict."""
+    found: list[Violation] = []
+
+    def no(message: str) -> None:
+        reason = f'Invalid value: "": "{path}" {message}'
+        found.append(Violation("<nil>", "FieldValueInvalid", reason))
+
+    if options := schema.get("anyOf"):
+        tried = [violations(body, option, path) for option in options]
+        if all(tried):
+            no("must validate at least one schema (anyOf)")
+            found += tried[0]
+    if options := schema.get("oneOf"):
+        tried = [violations(body, option, path) for option in options]
+        good = sum(not t for t in tried)
+        if good != 1:
+            word = "Found none valid" if not good else f"Found {good} valid alternatives"
+            no(f"must validate one and only one schema (oneOf). {word}")
+            found += tried[0] if not good else []
+    if options := schema.get("allOf"):
+        tried = [violations(body, option, path) for option in options]
+        if any(tried):
+            found += [v for t in tried for v in t]
+            no("must validate all the schemas (allOf)" + (". None validated" if all(tried) else ""))
+    if isinstance(schema.get("not"), dict) and not violations(body, schema["not"], path):
+        no("must not validate the schema (not)")
     return found
 
 
@@ -139,8 +203,8 @@ def limits(body: Any, schema: Schema, path: str) -> list[Violation]:
         text = quoted(shown)
         found.append(Violation(path, "FieldValueInvalid", f"Invalid value: {text}: {path} in body {message}"))
 
-    if "enum" in schema and body not in schema["enum"]:
-        supported = ", ".join(quoted(v) for v in schema["enum"])
+    if schema.get("enum") and body not in schema["enum"]:
+        supported = ", ".join(quoted(v if isinstance(v, str) else quoted(v)) for v in schema["enum"])
         found.append(
             Violation(
                 path,
@@ -149,10 +213,17 @@ def limits(body: Any, schema: Schema, path: str) -> list[Violation]:
             )
         )
     if isinstance(body, int | float) and not isinstance(body, bool):
-        if "minimum" in schema and body < schema["minimum"]:
-            no(f"should be greater than or equal to {schema['minimum']}", body)
-        if "maximum" in schema and body > schema["maximum"]:
-            no(f"should be less than or equal to {schema['maximum']}", body)
+        low, high, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
+        if low is not None and schema.get("exclusiveMinimum") and body <= low:
+            no(f"should be greater than {low}", body)
+        elif low is not None and body < low:
+            no(f"should be greater than or equal to {low}", body)
+        if high is not None and schema.get("exclusiveMaximum") and body >= high:
+            no(f"should be less than {high}", body)
+        elif high is not None and body > high:
+            no(f"should be less than or equal to {high}", body)
+        if step and body % step:
+            no(f"should be a multiple of {step}", body)
     if isinstance(body, str):
         if len(body) < schema.get("minLength", 0):
             no(f"should be at least {schema['minLength']} chars long", body)
@@ -161,6 +232,15 @@ def limits(body: Any, schema: Schema, path: str) -> list[Violation]:
             found.append(Violation(path, "FieldValueTooLong", message))
         if "pattern" in schema and not re.search(schema["pattern"], body):
             no(f"should match '{schema['pattern']}'", body)
+        if "format" in schema and not fits_format(body, schema["format"]):
+            message = f"Invalid value: {quoted(body)}: {path} in body must be of type {schema['format']}: {quoted(body)}"
+            found.append(Violation(path, "FieldValueTypeInvalid", message))
+    if isinstance(body, dict):
+        if len(body) < schema.get("minProperties", 0):
+            no(f"should have at least {schema['minProperties']} properties", len(body))
+        if len(body) > schema.get("maxProperties", len(body)):
+            message = f"Too many: {len(body)}: must have at most {schema['maxProperties']} items"
+            found.append(Violation(path, "FieldValueTooMany", message))
     if isinstance(body, list):
         if len(body) < schema.get("minItems", 0):
             no(f"should have at least {schema['minItems']} items", len(body))

@@ -303,7 +303,8 @@ def restricts_only(schema: Schema, spot: Spot) -> Iterator[Violation]:
         for word in words:
             if schema.get(word) not in (None, False, ""):
                 yield forbidden(spot.at(word), message)
-    for inner_spot, inner in children(schema, spot):
+    inside = {k: v for k, v in schema.items() if k != "additionalProperties"}
+    for inner_spot, inner in children(inside, spot):
         yield from restricts_only(inner, inner_spot)
 
 

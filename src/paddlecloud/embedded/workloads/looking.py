@@ -6,6 +6,7 @@ For the few jobs that are not about one object and its children: placing pods, b
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -14,7 +15,8 @@ from ...cluster.informer import Informer
 from ...errors import PaddleCloudError
 
 RETRY = 1.0
-SETTLE = 0.01  # changes come in bursts; one look serves them all
+SETTLE = 0.01  # seconds; changes come in bursts, and one look serves them all
+REST = 3.0  # times the last look: however many objects there are, a quarter of a core is the most it takes
 
 
 async def look_on_change(
@@ -27,16 +29,19 @@ async def look_on_change(
         await informer.synced.wait()
         informer.subscribe(lambda old, new: changed.set())
     line = log.logger(f"workloads.{name}")
+    took = 0.0
     while True:
         try:
             async with asyncio.timeout(every):
                 await changed.wait()
         except TimeoutError:
             pass
-        await asyncio.sleep(SETTLE)
+        await asyncio.sleep(max(SETTLE, REST * took))
         changed.clear()
+        began = time.monotonic()
         try:
             await look()
+            took = time.monotonic() - began
         except PaddleCloudError as error:
             line.warning("will try again: %s", error.message)
             changed.set()
