@@ -92,7 +92,7 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "parts, context, said",
     [
-        ({"user": {"exec": {"command": "aws"}}}, None, "plug-in"),
+        ({"user": {"auth-provider": {"name": "old"}}}, None, "auth-provider"),
         ({"user": {"client-key": "nowhere"}}, None, "cannot read"),
         ({"cluster": {"server": "https://h", "certificate-authority-data": "%%"}}, None, "base64"),
         ({"cluster": {}}, None, "no server"),

@@ -203,6 +203,8 @@ class Client:
             URL(self.access.server + request.target, encoded=True),
             headers={**request.headers, **self._bearer.headers()},
             data=request.body,
+            proxy=self.access.proxy or None,
+            server_hostname=self.access.tls_name or None,
             timeout=timeout if timeout is not None else self._session.timeout,
             allow_redirects=False,
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..errors import WrongUse
 from .kubeconfig import Access
+from .plugins import Credentials
 
 
 def tls(access: Access) -> ssl.SSLContext | None:
@@ -23,13 +24,21 @@ def tls(access: Access) -> ssl.SSLContext | None:
         context = ssl.create_default_context(cadata=access.ca)
         if access.insecure:
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        if access.client_certificate:
-            with on_disk(access.client_certificate) as certificate, on_disk(access.client_key) as key:
+        pair = client_pair(access)
+        if pair[0]:
+            with on_disk(pair[0]) as certificate, on_disk(pair[1]) as key:
                 context.load_cert_chain(certificate, key)
     except ssl.SSLError as error:
         cause = error.reason or str(error)
         raise WrongUse(f"the certificates for {access.name} cannot be used: {cause}") from error
     return context
+
+
+def client_pair(access: Access) -> tuple[str, str]:
+    if access.plugin is None:
+        return access.client_certificate, access.client_key
+    given = Credentials(access.plugin).current()
+    return given.certificate, given.key
 
 
 @contextlib.contextmanager
@@ -47,10 +56,13 @@ class Bearer:
     def __init__(self, access: Access) -> None:
         self._token = access.token
         self._file = access.token_file
+        self._plugin = Credentials(access.plugin) if access.plugin else None
         self._stamp: tuple[int, int] | None = None
 
     def headers(self) -> dict[str, str]:
-        if self._file:
+        if self._plugin:
+            self._token = self._plugin.current().token
+        elif self._file:
             self._refresh(self._file)
         return {"Authorization": f"Bearer {self._token}"} if self._token else {}
 

@@ -18,6 +18,7 @@ import yaml
 
 from ..errors import Unreachable, WrongUse
 from ..settings import Home
+from .plugins import Plugin, plugin_of
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -39,6 +40,12 @@ class Access:
     client_key: str = field(default="", repr=False)
     insecure: bool = False
     """Does not check who the server is."""
+    plugin: Plugin | None = None
+    """A program that gives the token or the certificate."""
+    tls_name: str = ""
+    """The name in the server's certificate, where it is not that of its address."""
+    proxy: str = ""
+    """An HTTP proxy on the way to the server."""
 
 
 def choose(
@@ -92,7 +99,7 @@ def from_kubeconfig(path: str | Path, context: str | None = None) -> Access:
     cluster_name = str(chosen.get("cluster") or "")
     cluster = named(config, "clusters", "cluster", cluster_name, file)
     user = named(config, "users", "user", str(chosen["user"]), file) if chosen.get("user") else {}
-    refuse_plugins(user, file)
+    refuse_old_plugins(user, file)
     if not cluster.get("server"):
         raise WrongUse(f"the cluster {cluster_name} in {file} has no server")
     token_file = user.get("tokenFile")
@@ -106,6 +113,9 @@ def from_kubeconfig(path: str | Path, context: str | None = None) -> Access:
         client_certificate=pem(user, "client-certificate", file),
         client_key=pem(user, "client-key", file),
         insecure=bool(cluster.get("insecure-skip-tls-verify")),
+        plugin=plugin_of(user["exec"]) if user.get("exec") else None,
+        tls_name=str(cluster.get("tls-server-name") or ""),
+        proxy=str(cluster.get("proxy-url") or ""),
     )
 
 
@@ -152,13 +162,13 @@ def named(config: dict[str, Any], group: str, inner: str, name: str, file: Path)
     return found.get(inner) or {}
 
 
-def refuse_plugins(user: dict[str, Any], file: Path) -> None:
-    for plugin in ("exec", "auth-provider"):
-        if user.get(plugin):
-            raise WrongUse(
-                f"the user in {file} takes its credentials from a plug-in ({plugin}), which is not supported",
-                next_step="use a kubeconfig with a token or a client certificate",
-            )
+def refuse_old_plugins(user: dict[str, Any], file: Path) -> None:
+    """Kubernetes itself has removed these; `exec` took their place."""
+    if user.get("auth-provider"):
+        raise WrongUse(
+            f"the user in {file} takes its credentials from an auth-provider, which is not supported",
+            next_step="write the kubeconfig anew: providers use exec plug-ins today",
+        )
 
 
 def pem(entry: dict[str, Any], name: str, file: Path) -> str:

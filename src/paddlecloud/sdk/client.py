@@ -51,9 +51,15 @@ class Client:
         self.access = access
         self._luck = luck
         self._bearer = Bearer(access)
-        context = tls(access)
-        self._pool = urllib3.PoolManager(
-            retries=False, ssl_context=context, cert_reqs="CERT_NONE" if access.insecure else None
+        options: dict[str, Any] = {
+            "retries": False,
+            "ssl_context": tls(access),
+            "cert_reqs": "CERT_NONE" if access.insecure else None,
+        }
+        if access.tls_name:
+            options |= {"server_hostname": access.tls_name, "assert_hostname": access.tls_name}
+        self._pool = (
+            urllib3.ProxyManager(access.proxy, **options) if access.proxy else urllib3.PoolManager(**options)
         )
 
     def __enter__(self) -> Self:
