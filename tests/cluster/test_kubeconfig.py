@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import os
-import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,13 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
-def embedded(home: Home, pid: int) -> None:
+@contextmanager
+def embedded(home: Home) -> Iterator[None]:
+    """A cluster of *home* that runs inside the block, as far as its lock tells."""
     written(home.kubeconfig, "embedded")
-    (home.run / "supervisor.pid").write_text(f"{pid}\n")
+    with (home.run / "supervisor.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def pod_environment(folder: Path) -> dict[str, str]:
@@ -136,10 +141,10 @@ def test_a_token_is_read_again_when_its_file_changes(tmp_path: Path) -> None:
 
 
 def test_a_named_cluster_wins_over_everything(tmp_path: Path, home: Home) -> None:
-    embedded(home, os.getpid())
-    environ = pod_environment(tmp_path / "account")
+    with embedded(home):
+        environ = pod_environment(tmp_path / "account")
 
-    assert choose(written(tmp_path / "k"), None, home, environ).name == "c"
+        assert choose(written(tmp_path / "k"), None, home, environ).name == "c"
 
 
 def test_a_named_context_is_looked_up_where_kubectl_would(tmp_path: Path, home: Home) -> None:
@@ -154,15 +159,13 @@ def test_a_named_context_is_looked_up_where_kubectl_would(tmp_path: Path, home: 
 
 
 def test_in_a_pod_its_own_cluster_wins_over_the_embedded_one(tmp_path: Path, home: Home) -> None:
-    embedded(home, os.getpid())
-
-    assert choose(None, None, home, pod_environment(tmp_path / "account")).namespace == "jobs"
+    with embedded(home):
+        assert choose(None, None, home, pod_environment(tmp_path / "account")).namespace == "jobs"
 
 
 def test_the_embedded_cluster_is_taken_while_it_runs(home: Home) -> None:
-    embedded(home, os.getpid())
-
-    assert choose(None, None, home, {}).name == "embedded"
+    with embedded(home):
+        assert choose(None, None, home, {}).name == "embedded"
 
 
 def test_nobody_falls_into_a_cluster_by_an_environment_variable(tmp_path: Path, home: Home) -> None:
@@ -171,9 +174,8 @@ def test_nobody_falls_into_a_cluster_by_an_environment_variable(tmp_path: Path, 
 
 
 def test_an_embedded_cluster_that_was_killed_is_not_taken(home: Home) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    embedded(home, gone.pid)
+    with embedded(home):
+        pass
 
     with pytest.raises(Unreachable, match="pdc up"):
         choose(None, None, home, {})

@@ -240,6 +240,14 @@ def test_fewer_replicas_remove_the_last_pods() -> None:
     assert deleted(reconcile(after, snapshot), snapshot) == ["wide-deep-worker-1", "wide-deep-worker-2"]
 
 
+def test_what_a_larger_job_left_does_not_count() -> None:
+    before, after = a_job(worker=3), a_job(worker=1)
+    told = status_of(reconcile(after, seen(before, worker=["Running", "Running", "Failed"])))
+
+    assert told.phase is Phase.RUNNING
+    assert told.worker is not None and (told.worker.ready, told.worker.failed) == ("1/1", 0)
+
+
 @pytest.mark.parametrize(
     "data, reason, said",
     [

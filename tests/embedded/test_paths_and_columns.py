@@ -26,7 +26,7 @@ from paddlecloud.embedded.server.paths import Target, parse
         ("/apis/apps/v1/statefulsets", Target("apps", "v1", "statefulsets")),
         ("/apis/apps/v1/namespaces/ml/statefulsets/s", Target("apps", "v1", "statefulsets", "ml", "s")),
         ("/apis/example.com/v1/namespaces/ml/status", Target("example.com", "v1", "status", "ml")),
-        ("/apis/apps/v1/namespaces/ml/statefulsets/s/scale", Target("apps", "v1", "statefulsets", "ml", "s", "scale")),
+        ("/apis/g/v1/namespaces/ml/things/s/scale", Target("g", "v1", "things", "ml", "s", "scale")),
     ],
 )  # fmt: skip
 def test_a_path_leads_to_a_collection_an_object_or_a_part_of_one(path: str, target: Target) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,24 @@ async def test_the_past_ends_where_it_was_compacted(tmp_path: Path) -> None:
         assert (await store.put(at("b"), body(), 0)).revision == last + 1
         with pytest.raises(Expired):
             store.watch(RESOURCE, 1)
+
+
+def test_a_compaction_waits_for_the_write_that_is_under_way(tmp_path: Path) -> None:
+    table = Revisions(tmp_path / "store.db")
+    table.append([row(1, 0)])
+    with ThreadPoolExecutor() as pool:
+
+        def rows() -> Iterator[Row]:
+            compacting.append(pool.submit(table.compact, 1))
+            assert not wait(compacting, timeout=0.2).done
+            yield row(2, 1)
+
+        compacting: list[Future[None]] = []
+        table.append(rows())
+        compacting[0].result(PATIENCE)
+
+    assert (table.compacted(), table.last(), table.count()) == (1, 2, 2)
+    table.close()
 
 
 async def test_compacting_does_not_disturb_those_who_write(store: Store) -> None:

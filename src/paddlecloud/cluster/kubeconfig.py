@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import fcntl
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -133,14 +134,20 @@ def file_with(context: str, environ: Mapping[str, str]) -> Path:
 
 
 def runs(home: Home) -> bool:
-    """Whether the supervisor of *home* is alive."""
+    """Whether a supervisor has *home*: its lock says so, a pid in a file may be anybody's by now."""
     try:
-        os.kill(int((home.run / "supervisor.pid").read_text()), 0)
+        handle = os.open(home.run / "supervisor.lock", os.O_RDONLY)
     except PermissionError:
         return True
-    except (OSError, ValueError):
+    except OSError:
         return False
-    return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def load(file: Path) -> dict[str, Any]:

@@ -35,7 +35,7 @@ CLEANS = {
 
 
 def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
-    pods = seen.owned(Pod)
+    pods = pods_of(job, seen)
     before, after = job.status.phase, phase_of(job, pods)
     if before.final:
         return finished(job, seen)
@@ -45,7 +45,7 @@ def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
     children: tuple[Pod | ConfigMap, ...]
     if after.final:
         # Nothing goes before the end is written down: the pods are the only witnesses of it.
-        children = (*seen.owned(ConfigMap).values(), *pods.values())
+        children = (*seen.owned(ConfigMap).values(), *seen.owned(Pod).values())
     elif wait:
         children = ()
     else:
@@ -68,7 +68,7 @@ def finished(job: PaddleJob, seen: Snapshot) -> Decision:
 
 def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
     """The log of the pod that tells how far the job is, or why it ended."""
-    pods = seen.owned(Pod)
+    pods = pods_of(job, seen)
     phase = phase_of(job, pods)
     if job.status.phase.final:
         return ()
@@ -94,6 +94,13 @@ CONTROLLER = Controller(
     related=related,
     asks=asks,
 )
+
+
+def pods_of(job: PaddleJob, seen: Snapshot) -> dict[str, Pod]:
+    """The pods of the job as it is now, in the order of its roles; what a larger job left is going."""
+    there = seen.owned(Pod)
+    names = (pod_name(job, r, i) for r, group in job.spec.roles().items() for i in range(group.replicas))
+    return {name: there[name] for name in names if name in there}
 
 
 def log_of(pod: Pod) -> LogQuestion:
