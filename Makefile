@@ -3,7 +3,7 @@
 
 PYTEST = .venv/bin/pytest
 
-.PHONY: help install develop run test test-kubernetes check generate lock clean
+.PHONY: help install develop run test test-kubernetes check generate facts lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -33,6 +33,9 @@ check: develop ## lint, types, import layers, generated files
 
 generate: develop ## write deploy/crds from src/paddlecloud/api
 	@.venv/bin/python tools/generate_crds.py
+
+facts: develop ## write the facts about built-in kinds anew from the pinned Kubernetes (needs Go)
+	@.venv/bin/python tools/kubernetes_facts.py
 
 lock: develop ## write all lock files anew, with the newest fitting versions
 	@tools/lock.sh

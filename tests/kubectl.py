@@ -34,14 +34,16 @@ class Kubectl:
     def json(self, *words: str, stdin: Any = None) -> Any:
         return json.loads(self(*words, "-o", "json", stdin=stdin))
 
-    def run(self, *words: str, stdin: Any = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, stdin: Any = None, environ: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Any command; *stdin* that is not text is sent as YAML."""
         text = stdin if isinstance(stdin, str | None) else yaml.safe_dump(stdin)
         return subprocess.run(
             [str(self.program), f"--kubeconfig={self.kubeconfig}", f"--namespace={self.namespace}", *words],
             input=text,
             stdin=subprocess.DEVNULL if text is None else None,
-            env=self.environment(),
+            env={**self.environment(), **(environ or {})},
             capture_output=True,
             text=True,
             timeout=60,

@@ -31,7 +31,16 @@ class Server:
         """Read here and not by our own code: a contract must not lean on what it checks."""
         config = yaml.safe_load(self.kubeconfig.read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        return Rest(cluster["server"], authority(cluster), user["token"])
+        return Rest(cluster["server"], authority(cluster), user.get("token", ""), self._certificate(user))
+
+    def _certificate(self, user: dict[str, Any]) -> Path | None:
+        if "client-certificate-data" not in user:
+            return None
+        parts = [base64.b64decode(user[f"client-{part}-data"]) for part in ("certificate", "key")]
+        path = self.kubeconfig.with_name("owner.pem")
+        path.touch(mode=0o600)
+        path.write_bytes(b"".join(parts))
+        return path
 
 
 def authority(cluster: dict[str, Any]) -> str:

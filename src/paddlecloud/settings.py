@@ -90,8 +90,10 @@ class Home:
     def make(self) -> None:
         """Make the folders, closed to the other users of the machine."""
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for folder in (self.pki, self.run, self.logs, self.volumes, self.objects):
+        for folder in (self.root, self.pki, self.run, self.logs, self.volumes, self.objects):
             folder.mkdir(exist_ok=True, mode=0o700)
+            if folder.stat().st_mode & 0o077:
+                folder.chmod(0o700)  # it was there before us, open to others
 
 
 def shipped(name: str) -> Path:

@@ -189,3 +189,97 @@ MANIFESTS: dict[str, Manifest] = {
         namespaced=False,
     ),
 }  # fmt: skip
+
+
+def rested(key: str, **spec: Any) -> Manifest:
+    """A manifest that no controller finds anything to do about."""
+    manifest = MANIFESTS[key]
+    return manifest._replace(body={**manifest.body, "spec": {**manifest.body["spec"], **spec}})
+
+
+RBAC = "rbac.authorization.k8s.io/v1"
+ADMISSION = "admissionregistration.k8s.io/v1"
+SCALED = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}
+ADDRESSES = [f"10.0.0.{i}" for i in range(1, 6)]
+PORTS = [{"name": name, "port": port} for port, name in enumerate("abcd", 80)]
+RULE = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}
+
+SHOWN: dict[str, Manifest] = {
+    **{k: m for k, m in MANIFESTS.items() if k not in ("quota", "volume")},
+    "deployment": rested("deployment", replicas=0),
+    "replicaset": rested("replicaset", replicas=0),
+    "statefulset": rested("statefulset", replicas=0),
+    "daemonset": rested("daemonset", template=template(nodeSelector={"a": "b"})),
+    "cronjob": rested("cronjob", suspend=True, timeZone="Etc/UTC"),
+    "ingress-with-tls": rested(
+        "ingress", ingressClassName="nginx", tls=[{"hosts": ["a.b"]}],
+        rules=[{"host": "a.b"}, {"host": "c.d"}],
+    ),
+    "storageclass-default": MANIFESTS["storageclass"]._replace(
+        body={"provisioner": "example.org/x", "allowVolumeExpansion": True,
+              "metadata": {"annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
+    ),
+    "budget-of-failures": rested("budget", minAvailable=None, maxUnavailable="30%"),
+    "service-of-two": rested(
+        "service", selector=None, externalIPs=["1.2.3.4"],
+        ports=[{"name": "a", "port": 1}, {"name": "b", "port": 2, "protocol": "UDP"}],
+    ),
+    "endpointslice-of-many": MANIFESTS["endpointslice"]._replace(
+        body={"addressType": "IPv4", "endpoints": [{"addresses": [a]} for a in ADDRESSES], "ports": PORTS}
+    ),
+    "endpoints-of-many": MANIFESTS["endpoints"]._replace(
+        body={"subsets": [{"addresses": [{"ip": a} for a in ADDRESSES], "ports": PORTS[:2]}]}
+    ),
+    "event-of-container": MANIFESTS["event"]._replace(
+        body={"involvedObject": {"kind": "Pod", "name": "x", "fieldPath": "spec.containers{main}"},
+              "reason": "Tested", "message": " a test\n", "type": "Normal", "count": 3,
+              "source": {"component": "c", "host": "h"}}
+    ),
+    "networkpolicy-of-some": rested(
+        "networkpolicy",
+        podSelector={"matchLabels": {"b": "1", "a": "2"},
+                     "matchExpressions": [{"key": "z", "operator": "In", "values": ["q", "p"]},
+                                          {"key": "y", "operator": "Exists"}]},
+    ),
+    "clusterrolebinding-of-many": MANIFESTS["clusterrolebinding"]._replace(
+        body={"roleRef": {"kind": "ClusterRole", **ROLE_REF},
+              "subjects": [{"kind": "User", "name": "u"}, {"kind": "Group", "name": "g"},
+                           {"kind": "ServiceAccount", "name": "s", "namespace": "n"}]}
+    ),
+    "autoscaler-of-old": Manifest(
+        "autoscaling/v1",
+        "horizontalpodautoscalers",
+        {"spec": {"maxReplicas": 3, "targetCPUUtilizationPercentage": 50, "scaleTargetRef": SCALED}},
+    ),
+    "node-with-roles": MANIFESTS["node"]._replace(
+        body={"metadata": {"labels": {"node-role.kubernetes.io/b": "", "kubernetes.io/role": "a"}},
+              "spec": {"unschedulable": True}}
+    ),
+    "csinode": Manifest("storage.k8s.io/v1", "csinodes", {"spec": {"drivers": []}}, namespaced=False),
+    "attachment": Manifest(
+        "storage.k8s.io/v1",
+        "volumeattachments",
+        {"spec": {"attacher": "a", "nodeName": "n", "source": {"persistentVolumeName": "p"}}},
+        namespaced=False,
+    ),
+    "capacity": Manifest(
+        "storage.k8s.io/v1", "csistoragecapacities", {"storageClassName": "s", "capacity": "1Gi"}
+    ),
+    "admissionpolicy": Manifest(
+        ADMISSION,
+        "validatingadmissionpolicies",
+        {"spec": {"validations": [{"expression": "true"}], "matchConstraints": {"resourceRules": [RULE]}}},
+        namespaced=False,
+    ),
+    "admissionbinding": Manifest(
+        ADMISSION,
+        "validatingadmissionpolicybindings",
+        {"spec": {"policyName": "contract-x", "validationActions": ["Audit"],
+                  "matchResources": {"namespaceSelector": {"matchLabels": {"nobody": "here"}}}}},
+        namespaced=False,
+    ),
+    "mutatingwebhook": Manifest(
+        ADMISSION, "mutatingwebhookconfigurations", {"webhooks": []}, namespaced=False
+    ),
+    "lease-of-nobody": Manifest("coordination.k8s.io/v1", "leases", {}),
+}  # fmt: skip

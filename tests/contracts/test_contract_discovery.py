@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
@@ -127,7 +126,7 @@ def test_openapi_v3_describes_our_fields_and_lets_clients_ask_for_strictness(res
 
 
 def test_a_wrong_token_is_refused(rest: Rest) -> None:
-    stranger = dataclasses.replace(rest, token="not-a-token")
+    stranger = rest.holding("not-a-token")
     answer = stranger.get("/api/v1/namespaces")
     stranger.close()
     assert answer.expect(401) == {
@@ -142,7 +141,7 @@ def test_a_wrong_token_is_refused(rest: Rest) -> None:
 
 
 def test_somebody_without_a_token_reads_no_objects(rest: Rest) -> None:
-    nobody = dataclasses.replace(rest, token="")
+    nobody = rest.holding("")
     answer: Answer = nobody.get("/api/v1/secrets")
     nobody.close()
     assert answer.status in (401, 403)

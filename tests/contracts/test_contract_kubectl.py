@@ -110,6 +110,7 @@ def test_api_resources_lists_our_kinds(kubectl: Kubectl) -> None:
     lines = kubectl("api-resources", "--api-group=batch.paddlepaddle.org", "--no-headers").splitlines()
     assert [line.split() for line in lines] == [
         ["paddlejobs", "pdj", "batch.paddlepaddle.org/v1", "true", "PaddleJob"],
+        ["samplejobs", "batch.paddlepaddle.org/v1alpha1", "true", "SampleJob"],
         ["samplesets", "batch.paddlepaddle.org/v1alpha1", "true", "SampleSet"],
     ]
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from paddlecloud.embedded.server.ages import age, span
 from paddlecloud.embedded.server.kinds import Kind
-from paddlecloud.embedded.server.tables import age, pod_status, span, table
+from paddlecloud.embedded.server.tables import table
+from paddlecloud.embedded.server.tables_workloads import pod_status
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -107,7 +109,7 @@ NAME = {"name": "x", "creationTimestamp": "2024-06-01T11:00:00Z"}
 @pytest.mark.parametrize(
     "kind, body, shown",
     [
-        (built_in("leases"), {}, {"Name": "x", "Age": "60m"}),
+        (built_in("leases", "coordination.k8s.io"), {}, {"Name": "x", "Age": "60m"}),
         (
             built_in("pods"),
             {"spec": {"containers": [{}, {}]}, "status": {"containerStatuses": [UP | {"restartCount": 2}]}},
@@ -125,11 +127,14 @@ NAME = {"name": "x", "creationTimestamp": "2024-06-01T11:00:00Z"}
         ),
         (
             built_in("persistentvolumeclaims"),
-            {"spec": {"accessModes": ["ReadWriteMany", "ReadWriteOnce"]}, "status": {"phase": "Bound"}},
-            {"Status": "Bound", "Access Modes": "RWX,RWO"},
+            {
+                "spec": {"volumeName": "v"},
+                "status": {"phase": "Bound", "accessModes": ["ReadWriteMany", "ReadWriteOnce"]},
+            },
+            {"Status": "Bound", "Access Modes": "RWO,RWX"},
         ),
         (built_in("configmaps"), {"data": {"a": "", "b": ""}, "binaryData": {"c": ""}}, {"Data": 3}),
-        (built_in("statefulsets", "apps"), {"spec": {"replicas": 3}}, {"Ready": "0/3"}),
+        (built_in("statefulsets", "apps"), {"spec": {"replicas": 3, "template": {}}}, {"Ready": "0/3"}),
         (
             built_in("events"),
             {"involvedObject": {"kind": "Pod", "name": "p"}, "lastTimestamp": "2024-06-01T11:59:30Z"},

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -57,15 +58,24 @@ class Event(NamedTuple):
 
 @dataclass
 class Rest:
-    """One API server, as seen by the holder of one token."""
+    """One API server, as seen by the holder of one token or of one certificate."""
 
     server: str
     ca: str
     token: str = field(repr=False)
+    certificate: Path | None = None
+    """A file with a client certificate and its key."""
     _pool: urllib3.PoolManager = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._pool = urllib3.PoolManager(ca_cert_data=self.ca, retries=False, timeout=30.0, maxsize=8)
+        shown: dict[str, Any] = {"cert_file": str(self.certificate)} if self.certificate else {}
+        self._pool = urllib3.PoolManager(
+            ca_cert_data=self.ca, retries=False, timeout=30.0, maxsize=8, **shown
+        )
+
+    def holding(self, token: str) -> Rest:
+        """The same server, as seen by the holder of another token, or of none."""
+        return Rest(self.server, self.ca, token)
 
     def close(self) -> None:
         self._pool.clear()

@@ -12,11 +12,12 @@ from tests.kubernetes.rest import Rest
 
 
 @pytest.fixture
-def pod(rest: Rest, tmp_path: Path) -> dict[str, str]:
-    """The variables and files a pod finds its cluster by."""
+def pod(rest: Rest, namespace: str, tmp_path: Path) -> dict[str, str]:
+    """The variables and files a pod finds its cluster by; it may do what any pod there may."""
     account = tmp_path / "account"
     account.mkdir()
-    (account / "token").write_text(rest.token)
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default/token"
+    (account / "token").write_text(rest.post(path, {"spec": {}}).expect(201)["status"]["token"])
     (account / "ca.crt").write_text(rest.ca)
     server = urlsplit(rest.server)
     return {

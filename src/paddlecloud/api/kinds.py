@@ -7,12 +7,14 @@ from .meta import Resource
 from .model import AliasChange, Model, ModelVersion
 from .paddlejob import PaddleJob
 from .paddleservice import ElasticPaddleService, PaddleService
+from .samplejob import SampleJob
 from .sampleset import SampleSet
 from .workflowrun import WorkflowRun
 
 OURS: tuple[type[Resource], ...] = (
     PaddleJob,
     SampleSet,
+    SampleJob,
     Model,
     ModelVersion,
     AliasChange,

@@ -29,6 +29,19 @@ class Value(BaseModel):
         return self.model_copy(update=changes)
 
 
+class Rule(NamedTuple):
+    """A condition in CEL that every cluster checks itself, and the sentence for who breaks it."""
+
+    rule: str
+    message: str
+    reason: str = "FieldValueInvalid"
+
+
+def ruled(*rules: Rule) -> ConfigDict:
+    """The configuration of a value with rules: they go into its schema, the one place they are written."""
+    return ConfigDict(json_schema_extra={"x-kubernetes-validations": [r._asdict() for r in rules]})
+
+
 class OwnerReference(Value):
     api_version: str = ""
     kind: str = ""

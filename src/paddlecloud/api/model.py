@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from .meta import Column, Condition, Progress, Resource, Value
+from .meta import Column, Condition, Progress, Resource, Rule, Value, ruled
 from .sampleset import SecretReference
 
 HUB = "hub.paddlepaddle.org/v1alpha1"
@@ -71,6 +71,8 @@ class Lineage(Value):
 
 
 class ModelVersionSpec(Value):
+    model_config = ruled(Rule("self == oldSelf", "a model version never changes: make a new one"))
+
     model: str = Field(min_length=1)
     """Name of the Model."""
     version: str = ""
@@ -140,6 +142,8 @@ class ModelVersion(Resource):
 
 
 class AliasChangeSpec(Value):
+    model_config = ruled(Rule("self == oldSelf", "a line of the ledger never changes: add a new one"))
+
     model: str = Field(min_length=1)
     alias: str = Field(min_length=1)
     from_: str = Field("", alias="from")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from .meta import Column, Condition, Progress, Resource, Value
+from .meta import Column, Condition, Progress, Resource, Rule, Value, ruled
 from .template import Opaque, PodTemplate
 
 
@@ -75,6 +75,14 @@ class SchedulingPolicy(Value):
 
 
 class PaddleJobSpec(Value):
+    model_config = ruled(
+        Rule(
+            "has(self.ps) || has(self.worker) || has(self.heter)", "a job needs a role: worker, ps or heter"
+        ),
+        Rule("!has(self.ps) || has(self.worker)", "parameter servers need workers: add worker"),
+        Rule("!has(self.elastic) || has(self.worker)", "an elastic job needs workers: add worker"),
+    )
+
     # No schema default: the server would fill it in, and the synonym could never be heard.
     clean_pod_policy: CleanPodPolicy | None = None
     """Which pods are removed when the job ends: Always, Never, OnFailure or OnCompletion (the default)."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from .meta import Column, Condition, Resource, Value
+from .meta import Column, Condition, Resource, Rule, Value, ruled
 from .template import Opaque
 
 
@@ -22,6 +22,14 @@ class Metric(StrEnum):
 
 
 class EndpointSpec(Value):
+    model_config = ruled(
+        Rule(
+            "(has(self.model) && self.model != '') || "
+            "(has(self.containerImage) && has(self.tag) && has(self.port))",
+            "an endpoint needs a model, or containerImage, tag and port",
+        )
+    )
+
     container_image: str = ""
     """Image without its tag; not needed with `model`."""
     tag: str = ""
@@ -48,6 +56,13 @@ class ScalingSpec(Value):
 
 
 class PaddleServiceSpec(Value):
+    model_config = ruled(
+        Rule(
+            "!has(self.canaryTrafficPercent) || has(self.canary)",
+            "canaryTrafficPercent is the share of a canary: add canary",
+        )
+    )
+
     runtime_version: str = ""
     """Name of the container."""
     resources: Opaque = {}

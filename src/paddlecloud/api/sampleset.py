@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from .meta import Column, Condition, Progress, Resource, Value
+from .meta import Column, Condition, Progress, Resource, Rule, Value, ruled
 from .template import Opaque
 
 
@@ -112,6 +112,15 @@ class SampleSetStatus(Value):
 
 class SampleSet(Resource):
     """A data set: fetched from its source, verified, and cached on the nodes that train on it."""
+
+    model_config = ruled(
+        Rule(
+            "!has(oldSelf.spec.source) || !has(oldSelf.spec.source.uri) || (has(self.spec.source) && "
+            "has(self.spec.source.uri) && self.spec.source.uri == oldSelf.spec.source.uri) || "
+            "(has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase == 'SyncFailed')",
+            "the source of a data set changes only after a failed sync: make a new SampleSet",
+        )
+    )
 
     api_version, plural = "batch.paddlepaddle.org/v1alpha1", "samplesets"
     categories = ("all", "paddle")

@@ -21,10 +21,11 @@ RENEW_BEFORE = timedelta(days=30)
 NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
          "kubernetes.default.svc.cluster.local")  # fmt: skip
 ADDRESSES = ("127.0.0.1", "::1")
+OWNER = ("paddlecloud-admin", "system:masters")  # user and group
 
 
 def ensure(folder: Path, now: datetime | None = None) -> None:
-    """Make what is missing or about to expire: `ca.crt/key`, `server.crt/key`, `tokens.key`."""
+    """Make what is missing or about to expire: `ca`, `server` and `admin` (.crt/.key), `tokens.key`."""
     now = now or datetime.now(UTC)
     # The certificate is written last: where it is, the key is too.
     new = not (folder / "ca.crt").exists()
@@ -32,6 +33,8 @@ def ensure(folder: Path, now: datetime | None = None) -> None:
         make_authority(folder, now)
     if new or not fresh(folder / "server.crt", now):
         make_server(folder, now)
+    if new or not fresh(folder / "admin.crt", now):
+        make_client(folder, "admin", OWNER, now)
     if not (folder / "tokens.key").exists():
         write(folder / "tokens.key", private(ec.generate_private_key(ec.SECP256R1())))
 
@@ -56,29 +59,50 @@ def make_authority(folder: Path, now: datetime) -> None:
 
 
 def make_server(folder: Path, now: datetime) -> None:
-    authority = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
-    signer = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
-    assert isinstance(signer, ec.EllipticCurvePrivateKey)
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "paddlecloud-api")])
     alternatives = [
         *(x509.DNSName(n) for n in NAMES),
         *(x509.IPAddress(ipaddress.ip_address(a)) for a in ADDRESSES),
     ]
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "paddlecloud-api")])
+    serving = (
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),
+        x509.SubjectAlternativeName(alternatives),
+    )
+    make_leaf(folder, "server", name, serving, now)
+
+
+def make_client(folder: Path, file: str, who: tuple[str, str], now: datetime) -> None:
+    """A certificate that says who its holder is: the user as common name, the group as organization."""
+    user, group = who
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, group),
+            x509.NameAttribute(NameOID.COMMON_NAME, user),
+        ]
+    )
+    make_leaf(folder, file, name, (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]),), now)
+
+
+def make_leaf(
+    folder: Path, file: str, name: x509.Name, purpose: tuple[x509.ExtensionType, ...], now: datetime
+) -> None:
+    authority = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+    signer = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
+    assert isinstance(signer, ec.EllipticCurvePrivateKey)
+    key = ec.generate_private_key(ec.SECP256R1())
     builder = (
         certificate(name, authority.subject, key.public_key(), now, LEAF_DAYS)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
     )
-    write(folder / "server.key", private(key))
-    write(
-        folder / "server.crt", builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-    )
+    for extension in purpose:
+        builder = builder.add_extension(extension, critical=False)
+    write(folder / f"{file}.key", private(key))
+    signed = builder.sign(signer, hashes.SHA256())
+    write(folder / f"{file}.crt", signed.public_bytes(serialization.Encoding.PEM))
 
 
 def certificate(

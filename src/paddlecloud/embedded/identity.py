@@ -22,11 +22,11 @@ from ..settings import Home
 
 # Blocks of 127.0.0.0/8: pods in 127.B, services in 127.(B+1); low ones are used by resolvers and the like.
 BLOCKS = range(64, 250, 2)
+# The processes; what each may do is in its roles. The owner has a certificate.
 IDENTITIES = {
-    "admin": ("paddlecloud-admin", ["system:masters", "system:authenticated"]),
-    "controllers": ("system:paddlecloud:controllers", ["system:masters", "system:authenticated"]),
-    "node": ("system:paddlecloud:node", ["system:masters", "system:nodes", "system:authenticated"]),
-    "gateway": ("system:paddlecloud:gateway", ["system:masters", "system:authenticated"]),
+    "controllers": ("system:paddlecloud:controllers", ["system:authenticated"]),
+    "node": ("system:paddlecloud:node", ["system:nodes", "system:authenticated"]),
+    "gateway": ("system:paddlecloud:gateway", ["system:authenticated"]),
 }
 
 
@@ -75,8 +75,8 @@ def establish(home: Home, *, port: int = 0, nodes: int = 0) -> Identity:
     tokens = make_tokens(home.pki / "tokens.json", certificates.write)
     certificates.write(home.state, json.dumps(asdict(identity), indent=2).encode())
     for name, token in tokens.items():
-        path = home.kubeconfig if name == "admin" else home.run / f"{name}.kubeconfig"
-        certificates.write(path, kubeconfig(home, identity, token))
+        certificates.write(home.run / f"{name}.kubeconfig", kubeconfig(home, identity, {"token": token}))
+    certificates.write(home.kubeconfig, kubeconfig(home, identity, owner(home)))
     return identity
 
 
@@ -111,18 +111,33 @@ def free_port() -> int:
 
 
 def make_tokens(path: Path, write: Callable[[Path, bytes], None]) -> dict[str, str]:
-    """A token for the owner and one for each process; made once, kept from then on."""
-    if not path.exists():
-        made = {
-            name: {"token": secrets.token_urlsafe(32), "user": user, "groups": groups}
-            for name, (user, groups) in IDENTITIES.items()
+    """A token for each process, made once; who it stands for is always what this version says."""
+    known = json.loads(path.read_text()) if path.exists() else {}
+    made = {
+        name: {
+            "token": known[name]["token"] if name in known else secrets.token_urlsafe(32),
+            "user": user,
+            "groups": groups,
         }
+        for name, (user, groups) in IDENTITIES.items()
+    }
+    if made != known:
         write(path, json.dumps(made).encode())
-    return {name: str(entry["token"]) for name, entry in json.loads(path.read_text()).items()}
+    return {name: str(entry["token"]) for name, entry in made.items()}
 
 
-def kubeconfig(home: Home, identity: Identity, token: str) -> bytes:
-    authority = base64.b64encode((home.pki / "ca.crt").read_bytes()).decode()
+def owner(home: Home) -> dict[str, str]:
+    """The owner's certificate and key, as a kubeconfig carries them."""
+    files = {"client-certificate-data": "admin.crt", "client-key-data": "admin.key"}
+    return {field: encoded(home.pki / name) for field, name in files.items()}
+
+
+def encoded(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+def kubeconfig(home: Home, identity: Identity, user: dict[str, str]) -> bytes:
+    authority = encoded(home.pki / "ca.crt")
     name = "paddlecloud"
     body = {
         "apiVersion": "v1",
@@ -130,7 +145,7 @@ def kubeconfig(home: Home, identity: Identity, token: str) -> bytes:
         "clusters": [
             {"name": name, "cluster": {"server": identity.server, "certificate-authority-data": authority}}
         ],
-        "users": [{"name": name, "user": {"token": token}}],
+        "users": [{"name": name, "user": user}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": "default"}}],
         "current-context": name,
     }

@@ -30,6 +30,7 @@ import (
 // components maps each name to its main function; the int is the exit code.
 var components = map[string]func() int{
 	"etcd":                    runEtcd,
+	"informer":                runInformer,
 	"kubectl":                 runKubectl,
 	"kube-apiserver":          func() int { return cli.Run(apiserver.NewAPIServerCommand()) },
 	"kube-controller-manager": func() int { return cli.Run(controllers.NewControllerManagerCommand()) },

@@ -25,6 +25,7 @@ from .users import AUTHENTICATED, User, account_groups
 ISSUER = "https://kubernetes.default.svc"
 LONGEST = 365 * 24 * 3600  # a pod's token is not renewed while it runs
 SHORTEST = 600
+LEEWAY = 60  # seconds a clock may be behind
 KNOWN = 4096  # tokens whose signature need not be checked again
 BINDABLE = {("v1", "Pod"): "/pods", ("v1", "Secret"): "/secrets", ("v1", "Node"): "/nodes"}
 INVALID = "invalid bearer token"
@@ -55,6 +56,7 @@ class Lifeline:
 class Verified:
     user: User
     audiences: tuple[str, ...]
+    begins: float
     expires: float
     lifelines: tuple[Lifeline, ...]
 
@@ -74,7 +76,7 @@ class Accounts:
     def user_of(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> tuple[User, tuple[str, ...]]:
         """Whose token it is, and for which of *audiences*; raises `Unauthorized` with the reason."""
         verified = self._known.get(token) or self._verify(token)
-        if verified.expires <= self._clock():
+        if not verified.begins - LEEWAY <= self._clock() < verified.expires:
             raise Unauthorized(INVALID)
         if not all(line.holds(self._store) for line in verified.lifelines):
             raise Unauthorized(f"[{INVALID}, {INVALIDATED}]")
@@ -87,9 +89,11 @@ class Accounts:
         return verified.user, meant
 
     def _verify(self, token: str) -> Verified:
-        checks = {"verify_aud": False, "verify_exp": False, "require": ["exp", "iat", "sub", "aud"]}
+        # Times and audiences are looked at every time, here only the signature and the issuer.
+        checks: Any = {f"verify_{claim}": False for claim in ("aud", "exp", "iat", "nbf")}
+        checks["require"] = ["exp", "iat", "sub", "aud"]
         try:
-            claims = jwt.decode(token, self._public, ["ES256"], issuer=ISSUER, options=checks)  # type: ignore[arg-type]
+            claims = jwt.decode(token, self._public, ["ES256"], issuer=ISSUER, options=checks)
             verified = read(claims)
         except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
             raise Unauthorized(INVALID) from error
@@ -208,7 +212,8 @@ def read(claims: Body) -> Verified:
     groups = (*account_groups(namespace), AUTHENTICATED)
     audiences = (claims["aud"],) if isinstance(claims["aud"], str) else tuple(claims["aud"])
     user = User(claims["sub"], groups, account["uid"], tuple(extra))
-    return Verified(user, audiences, float(claims["exp"]), tuple(lifelines))
+    begins = float(claims.get("nbf") or claims["iat"])
+    return Verified(user, audiences, begins, float(claims["exp"]), tuple(lifelines))
 
 
 def check(request: Body, account: str) -> None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from functools import partial as partial_call
 from typing import Any
 
 import orjson
@@ -24,19 +27,29 @@ from ...errors import (
     UnsupportedMedia,
 )  # fmt: skip
 from ..store import Place
-from . import discovery, listing, openapi, watching
-from .access import Access, User
+from . import accounts, discovery, listing, openapi, protobuf, scale, watching
+from .access import Access
+from .authorization import attributes_of
+from .configurations import configuration, force_of, of_a_scale
 from .deletion import options_of
-from .kinds import WHO_AM_I, Kind
+from .duplicates import duplicates
+from .kinds import Kind
 from .negotiation import Form, wanted, wants_aggregated
 from .objects import Objects, WriteOptions
+from .ownership import check_manager, invalid_options, manager_of
+from .patches import APPLY, check_type, patched
 from .paths import Target, parse
+from .rbac import MASTERS, RESOURCES
+from .reviews import Reviews
 from .streams import NodeStreams
 from .tables import partial, table
+from .users import User
 
 LARGEST = 3 * 1024 * 1024
 HEALTH = ("/healthz", "/livez", "/readyz")
 LOG = log.logger("api")
+ADMIT, MAY_CREATE = "admit", "may_create"  # what a request carries to the write it makes
+OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 VERBS = {
     ("GET", True): "get",
     ("GET", False): "list",
@@ -53,6 +66,7 @@ class Api:
         self.objects = objects
         self.access = access
         self.streams = streams
+        self.reviews = Reviews(access)
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=LARGEST)
@@ -76,8 +90,15 @@ class Api:
         path = request.rel_url.raw_path.rstrip("/")
         if path in HEALTH or path.startswith(tuple(f"{p}/" for p in HEALTH)):
             return web.Response(text="ok")
-        user = self.access.user_of(request.headers.get("Authorization", ""))
+        user = self.access.user_of(request)
         target = parse(path)
+        if MASTERS not in user.groups:
+            asked = attributes_of(request.method, target, path, request)
+            self.access.authorizer.demand(user, asked)
+            if request.method == "PATCH":
+                # An apply may find nothing to change.
+                creation = asked._replace(verb="create")
+                request[MAY_CREATE] = partial_call(self.access.authorizer.demand, user, creation)
         if target is None:
             return self._document(request, path)
         kind = self.objects.registry.find(target)
@@ -91,14 +112,19 @@ class Api:
         match parts:
             case ["version"]:
                 return as_json(discovery.VERSION)
+            case [".well-known", "openid-configuration"]:
+                return as_json(accounts.discovery(f"https://{request.host}"))
+            case ["openid", "v1", "jwks"]:
+                keys = orjson.dumps(self.access.accounts.keys())
+                return web.Response(body=keys, content_type="application/jwk-set+json")
             case ["api"] | ["apis"]:
                 return self._groups(request, core=parts == ["api"])
             case ["openapi", "v3"]:
                 return as_json(openapi.index(registry))
             case ["openapi", "v3", "api", version]:
-                return document(openapi.document(registry, "", version))
+                return document(request, openapi.document(registry, "", version))
             case ["openapi", "v3", "apis", group, version]:
-                return document(openapi.document(registry, group, version))
+                return document(request, openapi.document(registry, group, version))
             case ["api", version]:
                 return found(discovery.resource_list(registry, "", version))
             case ["apis", group] if group in registry.groups():
@@ -124,8 +150,10 @@ class Api:
 
     async def _verb(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.StreamResponse:
         method = request.method
-        if kind == WHO_AM_I and method == "POST":
-            return as_json(self.access.review(user), 201)
+        if kind.resource in self.reviews.answers and method == "POST":
+            return await self._review(request, user, kind, target)
+        if kind.resource in RESOURCES:
+            request[ADMIT] = partial_call(self.access.authorizer.demand_no_escalation, user, kind.resource)
         if target.subresource:
             return await self._subresource(request, kind, target)
         if target.name:
@@ -140,7 +168,10 @@ class Api:
             or (kind.namespaced and not target.namespace and (target.name or method == "POST"))
         ):
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
-        return await verbs[method](request, kind, target)
+        response = await verbs[method](request, kind, target)
+        if kind.deprecation and not response.prepared:
+            warn(response, kind.deprecation)
+        return response
 
     async def _get(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         form = wanted(request.headers.get("Accept", ""))
@@ -193,18 +224,25 @@ class Api:
 
     async def _create(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         options = write_options(request)
-        body = await self.objects.create(kind, target.namespace, await read_object(request), options)
+        body = await self.objects.create(kind, target.namespace, await read_object(request, options), options)
         return as_json(body, 201, options)
 
     async def _update(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         options = write_options(request)
         body = await self.objects.update(
-            kind, place(kind, target), await read_object(request), options, target.subresource
+            kind, place(kind, target), await read_object(request, options), options, target.subresource
         )
         return as_json(body, 200, options)
 
     async def _patch(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
-        options = write_options(request)
+        check_type(kind, request.content_type)
+        options, force = write_options(request), force_of(request.content_type, request.query)
+        if request.content_type == APPLY:
+            config = configuration(await request.read())
+            body, new = await self.objects.apply(
+                kind, place(kind, target), config, force, options, target.subresource
+            )
+            return as_json(body, 201 if new else 200, options)
         patch = decoded(await request.read(), request.content_type)
         body = await self.objects.patch(
             kind, place(kind, target), patch, request.content_type, options, target.subresource
@@ -258,12 +296,40 @@ class Api:
             case "log", "GET":
                 pod = self.objects.get(kind, target.namespace, target.name).load()
                 return await self.streams.logs(request, pod)
+            case "scale", _:
+                return await self._scale(request, kind, target)
             case "binding", "POST":
                 return await self._bind(request, kind, target)
             case "token", "POST":
                 account = self.objects.get(kind, target.namespace, target.name).load()
-                return as_json(self.access.issue(account, await read_object(request)), 201)
+                return as_json(self.access.accounts.issue(account, await read_object(request)), 201)
         raise MethodNotAllowed("the server does not allow this method on the requested resource")
+
+    async def _review(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.Response:
+        body, now = await read_object(request), self.objects.stamp()
+        return as_json(self.reviews.answer(kind.resource, body, user, target.namespace, now), 201)
+
+    async def _scale(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
+        options, where = write_options(request), place(kind, target)
+        match request.method:
+            case "GET":
+                body = self.objects.get(kind, target.namespace, target.name).load()
+                return as_json(scale.scale_of(body, kind.scale))
+            case "PUT":
+                wanted = await read_object(request)
+                body = await self.objects.rescale(kind, where, lambda _: wanted, options)
+            case "PATCH" if request.content_type == APPLY:
+                config = of_a_scale(configuration(await request.read()), kind)
+                force = force_of(request.content_type, request.query)
+                body, _ = await self.objects.apply(kind, where, config, force, options, "scale")
+            case "PATCH":
+                check_type(kind, request.content_type)
+                patch = decoded(await request.read(), request.content_type)
+                form = request.content_type
+                body = await self.objects.rescale(kind, where, lambda old: patched(old, patch, form), options)
+            case _:
+                raise MethodNotAllowed("the server does not allow this method on the requested resource")
+        return as_json(scale.scale_of(body, kind.scale), 200, options)
 
     async def _bind(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         """Give a pod its node; done once."""
@@ -279,18 +345,34 @@ def place(kind: Kind, target: Target) -> Place:
 
 
 def write_options(request: web.Request) -> WriteOptions:
-    return WriteOptions("dryRun" in request.query, request.query.get("fieldValidation") or "")
+    given = request.query.get("fieldManager") or ""
+    if given:
+        check_manager(given, OPTIONS.get(request.method, ""))
+    validation = request.query.get("fieldValidation") or ""
+    if validation not in ("", "Ignore", "Strict", "Warn"):
+        wrong = f'Unsupported value: "{validation}": supported values: "", "Ignore", "Strict", "Warn"'
+        kind = OPTIONS.get(request.method, "")
+        raise invalid_options(kind, "fieldValidation", [("FieldValueNotSupported", wrong)])
+    options = WriteOptions("dryRun" in request.query, validation)
+    options.manager = manager_of(given, request.headers.get("User-Agent", ""))
+    options.admit, options.may_create = request.get(ADMIT), request.get(MAY_CREATE)
+    return options
 
 
-async def read_object(request: web.Request) -> dict[str, Any]:
-    body = decoded(await request.read(), request.content_type)
+async def read_object(request: web.Request, options: WriteOptions | None = None) -> dict[str, Any]:
+    content = await request.read()
+    body = decoded(content, request.content_type)
     if not isinstance(body, dict):
         raise BadRequest("the body must be an object")
+    if options and options.field_validation != "Ignore" and request.content_type.endswith("json"):
+        options.duplicates = duplicates(content, body)
     return body
 
 
 def decoded(content: bytes, content_type: str) -> Any:
     try:
+        if content_type == protobuf.MEDIA_TYPE:
+            return protobuf.decoded(content)
         if content_type in ("application/yaml", "application/apply-patch+yaml"):
             return yaml.load(content, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         # A missing type arrives as octet-stream; some clients leave it out.
@@ -299,25 +381,41 @@ def decoded(content: bytes, content_type: str) -> Any:
     except (ValueError, yaml.YAMLError) as error:
         raise BadRequest(f"the body cannot be read: {error}") from error
     raise UnsupportedMedia(
-        f"the body of the request was in an unknown format ({content_type}) - "
-        "accepted media types include: application/json, application/yaml"
+        "the body of the request was in an unknown format - "
+        f"accepted media types include: application/json, application/yaml, {protobuf.MEDIA_TYPE}"
     )
 
 
 def as_json(body: Any, status: int = 200, options: WriteOptions | None = None) -> web.Response:
     response = web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
     for warning in options.warnings if options else ():
-        text = warning.replace("\\", "\\\\").replace('"', '\\"')
-        response.headers.add("Warning", f'299 - "{text}"')
+        warn(response, warning)
     return response
 
 
-def document(content: bytes | None) -> web.Response:
-    if content is None:
+def warn(response: web.StreamResponse, warning: str) -> None:
+    text = warning.replace("\\", "\\\\").replace('"', '\\"')
+    response.headers.add("Warning", f'299 - "{text}"')
+
+
+def document(request: web.Request, found: openapi.Document | None) -> web.Response:
+    """An OpenAPI document; asked for by its digest it never changes."""
+    if found is None:
         raise NotFound("the server could not find the requested resource")
-    response = web.Response(body=content, content_type="application/json")
-    response.enable_compression()
-    return response
+    headers = {"ETag": f'"{found.digest}"', "Vary": "Accept, Accept-Encoding"}
+    asked = request.query.get("hash")
+    if asked not in (None, "", found.digest):
+        headers["Location"] = f"{request.path}?hash={found.digest}"
+        return web.Response(status=301, headers=headers)
+    headers["Cache-Control"] = "public, immutable" if asked else "no-cache, private"
+    if asked:
+        headers["Expires"] = format_datetime(datetime.now(UTC) + timedelta(days=365), usegmt=True)
+    if request.headers.get("If-None-Match") == headers["ETag"]:
+        return web.Response(status=304, headers=headers)
+    headers["Content-Type"] = "application/json"
+    if "gzip" not in request.headers.get("Accept-Encoding", ""):
+        return web.Response(body=found.content, headers=headers)
+    return web.Response(body=found.packed, headers={**headers, "Content-Encoding": "gzip"})
 
 
 def found(body: dict[str, Any] | None) -> web.Response:

@@ -43,7 +43,7 @@ def applied(
     Raises `Conflict` when others own what it changes, `BadRequest` for a configuration that is none.
     """
     shape = outline.shape
-    check(config, shape)
+    check(config, shape, kind_text(writer.api_version, outline.kind))
     live = unmanaged(old) if old is not None else outline.blank
     entries: list[Entry] = ((old or {}).get("metadata") or {}).get("managedFields") or []
     if not entries and old is not None:
@@ -58,16 +58,23 @@ def applied(
         raise found.as_error() from None
 
 
-def check(config: Body, shape: Shape) -> None:
+def check(config: Body, shape: Shape, of_kind: str) -> None:
     metadata = config.get("metadata") or {}
+    given = kind_text(config.get("apiVersion") or "", config.get("kind") or "")
+    if given != of_kind:
+        raise BadRequest(f"invalid object type: {given}")
     if metadata.get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")
     found = problems(config, shape)
     if found:
-        place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        place += f"; {config.get('apiVersion')}, Kind={config.get('kind')}"
+        place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {given}"
         told = found[0] if len(found) == 1 else "errors:" + "".join(f"\n  {text}" for text in found)
-        raise ServerError(f"failed to create typed patch object ({place}): {told}")
+        raise Untyped(f"failed to create typed patch object ({place}): {told}")
+
+
+def kind_text(api_version: str, kind: str) -> str:
+    """A kind as these messages name it; the group is empty where it has none."""
+    return f"{api_version if '/' in api_version else f'/{api_version}'}, Kind={kind}"
 
 
 def merged(
@@ -85,9 +92,10 @@ def merged(
     mine = [entry for entry in entries if identity(entry) == own]
     others = [entry for entry in entries if identity(entry) != own]
     last: Fields = mine[0].get("fieldsV1") or {} if mine else {}
-    new = laid_over(live, config, shape)
+    new = stored = laid_over(live, config, shape)
     if difference(last, said):
-        new = without_forgotten(new, last, [said, *(e.get("fieldsV1") or {} for e in others)], shape)
+        gone = forgotten(new, last, [said, *(e.get("fieldsV1") or {} for e in others)], shape)
+        new, stored = (taken_away(new, gone, shape, nulls=nulls) or {} for nulls in (True, False))
     try:
         changed, removed = compared(live, new, shape)
     except Unkeyed as error:
@@ -103,23 +111,28 @@ def merged(
     time = (mine[0].get("time", "") if mine else "") if unchanged else now
     if said:
         kept = joined(kept, writer, said, time)
-    metadata = dict(new.get("metadata") or {})
+    metadata = dict(stored.get("metadata") or {})
     if kept:
         metadata["managedFields"] = ordered(kept)
-    result = {**new, "metadata": metadata}
+    result = {**stored, "metadata": metadata}
     return result if writer.manager != "kubectl" else remembering(result, config)
 
 
-def without_forgotten(new: Body, last: Fields, owned: list[Fields], shape: Shape) -> Body:
-    """The object without what was said last time, except for what somebody says or owns now."""
+def forgotten(new: Body, last: Fields, owned: list[Fields], shape: Shape) -> Fields:
+    """What was said last time, except for what somebody says or owns now."""
     last = with_names(last, shape)
     everything = with_names(sets.of(new, shape), shape)
-    shrunk = with_names(sets.of(taken_away(new, last, shape) or {}, shape), shape)
+    left = with_names(sets.of(taken_away(new, last, shape) or {}, shape), shape)
     for fields in owned:
-        shrunk = union(shrunk, with_names(fields, shape))
-    shrunk = with_names(sets.of(taken_away(new, difference(everything, shrunk), shape) or {}, shape), shape)
-    result: Body = taken_away(new, intersection(difference(everything, shrunk), last), shape) or {}
-    return result
+        left = union(left, with_names(fields, shape))
+    left = sets.of(taken_away(new, difference(everything, left), shape) or {}, shape)
+    return intersection(difference(everything, with_names(left, shape)), last)
+
+
+class Untyped(ServerError):
+    """A configuration that is no object of its kind; an error without a reason, as clients know it."""
+
+    reason = ""
 
 
 class Conflicting(Exception):

@@ -5,12 +5,14 @@ Definitions of our kinds are brought up to date; everything else is only made wh
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 from ...api.crds import crd
 from ...api.kinds import EMBEDDED_ONLY, OURS
 from ..store import Place
+from . import aggregation, escalation, rbac, roles
 from .kinds import CRD
 from .objects import Objects, WriteOptions
 
@@ -25,6 +27,13 @@ async def prepare(objects: Objects) -> None:
         await ensure(objects, body)
     for kind in (*OURS, *EMBEDDED_ONLY):
         await ensure_definition(objects, crd(kind))
+    # Together: they are many, and the store writes what waits at once.
+    components = (roles.component_binding(n) for n in NAMESPACES if roles.has_components(n))
+    await asyncio.gather(
+        *(ensure_role(objects, role) for role in roles.cluster_roles()),
+        *(ensure(objects, binding) for binding in (*roles.bindings(), *components)),
+    )
+    await aggregation.settle(objects)
 
 
 def initial() -> Iterator[dict[str, Any]]:
@@ -66,3 +75,18 @@ async def ensure_definition(objects: Objects, body: dict[str, Any]) -> None:
     if old["spec"] != {**old["spec"], **body["spec"]}:
         new = {**old, "spec": {**old["spec"], **body["spec"]}}
         await objects.update(CRD, place, new, WriteOptions())
+
+
+async def ensure_role(objects: Objects, body: dict[str, Any]) -> None:
+    """A role of ours that lost a rule, or never had it, gets it; what was added to it stays."""
+    await ensure(objects, body)
+    place = Place(rbac.CLUSTER_ROLES, "", body["metadata"]["name"])
+    entry = objects.store.get(place)
+    old = entry.load() if entry else {}
+    wanted = body["rules"]
+    if not wanted or (old["metadata"].get("annotations") or {}).get(roles.AUTOUPDATE) == "false":
+        return
+    held = [rbac.rule_of(rule) for rule in old.get("rules") or ()]
+    if escalation.missing(held, wanted):
+        new = [*(old.get("rules") or ()), *(r for r in wanted if escalation.missing(held, [r]))]
+        await objects.update(aggregation.role_kind(objects), place, old | {"rules": new}, WriteOptions())

@@ -1,4 +1,4 @@
-"""A built-in object in the form of its kind: wrong types refused, unknown fields left out, zeros as Go has them.
+"""A built-in object in the form of its kind: wrong types refused, unknown fields left out, zeros as in Go.
 
 The body that comes out shares nothing that will be changed with the one that went in.
 """
@@ -16,20 +16,33 @@ from .kinds import Kind
 Body = dict[str, Any]
 
 
+class Unfit(BadRequest):
+    """A body that its kind cannot hold; a patch that made it says so in other words."""
+
+    def __init__(self, kind: Kind, body: Body, sentence: str) -> None:
+        super().__init__(
+            f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {sentence}'
+        )
+        self.body, self.sentence = body, sentence
+
+
 def cast(kind: Kind, body: Body) -> tuple[Body, list[str]]:
     """The body and the paths of its unknown fields, in the order they were written.
 
-    Raises `BadRequest` in the words of Go's decoder.
+    Raises `Unfit` in the words of Go's decoder.
     """
     unknown: list[str] = []
     try:
         made: Body = handling(struct_name(kind)).convert(body, unknown)
     except Mismatch as error:
-        raise refused(kind, error.sentence()) from error
+        raise Unfit(kind, body, error.sentence()) from error
+    except RecursionError as error:
+        raise Unfit(kind, {}, "exceeded max depth") from error
     return made, unknown
 
 
-def refused(kind: Kind, sentence: str) -> BadRequest:
-    return BadRequest(
-        f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {sentence}'
-    )
+def unfit_metadata(kind: Kind, body: Body) -> Unfit:
+    """The refusal of a body whose metadata is no object, whatever else it says."""
+    wrong = Mismatch(body["metadata"], "v1.ObjectMeta")
+    wrong.struct, wrong.path = kind.kind, ["metadata"]
+    return Unfit(kind, body, wrong.sentence())

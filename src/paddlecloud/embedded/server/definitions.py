@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .celcheck import rule_problems
+from .complaints import forbidden, invalid, required, unsupported
 from .names import subdomain_problem
 from .schema import Violation
-from .structural import forbidden, invalid, problems, required, unsupported
+from .structural import problems
 
 Body = dict[str, Any]
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -107,9 +109,7 @@ def check_names(names: Body) -> Iterator[Violation]:
 def check_versions(spec: Body) -> Iterator[Violation]:
     versions = spec.get("versions") or []
     if sum(bool(v.get("storage")) for v in versions) != 1:
-        yield invalid(
-            "spec.versions", versions, "must have exactly one version marked as storage version"
-        )
+        yield invalid("spec.versions", versions, "must have exactly one version marked as storage version")
         if not any(v.get("storage") for v in versions):
             yield Violation(
                 "status.storedVersions",
@@ -136,10 +136,11 @@ def check_version(version: Body, path: str, *, shared: bool, first: bool) -> Ite
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     if schema is None:
         yield required(f"{path}.{ROOT}", "schemas are required")
-    elif not shared:
-        yield from problems(schema, f"{path}.{ROOT}")
-    elif first:
-        yield from problems(schema, "spec.validation.openAPIV3Schema")
+    elif first or not shared:
+        where = "spec.validation.openAPIV3Schema" if shared else f"{path}.{ROOT}"
+        found = list(problems(schema, where))
+        # Rules are read against the schema: first it must be one.
+        yield from found or rule_problems(schema, where)
     inner = "spec" if shared else path
     for i, column in enumerate(version.get("additionalPrinterColumns") or ()):
         if first or not shared:
@@ -194,12 +195,12 @@ def check_change(definition: Body, old: Body) -> Iterator[Violation]:
     known = [v.get("name") for v in new.get("versions") or ()]
     for i, version in enumerate(stored):
         if version not in known:
-            yield invalid(
-                f"status.storedVersions[{i}]", version, "missing from spec.versions; "
-                f"{version} was previously a storage version, and must remain in spec.versions until a storage "
-                f"migration ensures no data remains persisted in {version} and removes {version} from "
-                "status.storedVersions",
-            )  # fmt: skip
+            message = (
+                f"missing from spec.versions; {version} was previously a storage version, and must remain in "
+                f"spec.versions until a storage migration ensures no data remains persisted in {version} and "
+                f"removes {version} from status.storedVersions"
+            )
+            yield invalid(f"status.storedVersions[{i}]", version, message)
 
 
 def established(definition: Body) -> bool:
@@ -218,21 +219,23 @@ def has_condition(definition: Body, kind: str) -> bool:
 def with_names(definition: Body, others: Iterable[Body], now: str) -> Body:
     """The definition with the names it gets beside the *others*, and the conditions that say so."""
     spec, status = definition["spec"], definition.get("status") or {}
-    taken: set[str] = set()
-    kinds: set[str] = set()
+    taken: set[str | None] = set()
+    kinds: set[str | None] = set()
     for other in others:
         accepted = (other.get("status") or {}).get("acceptedNames") or {}
         if other["spec"]["group"] != spec["group"]:
             continue
         taken |= {accepted.get("plural"), accepted.get("singular"), *(accepted.get("shortNames") or ())}
         kinds |= {accepted.get("kind"), accepted.get("listKind")}
-    accepted, conflict = accept(spec["names"], taken - {None, ""}, kinds - {None, ""})
+    accepted, conflict = accept(spec["names"], taken, kinds)
     conditions = list(status.get("conditions") or ())
     if conflict:
         reason, message = conflict
         set_condition(conditions, now, "NamesAccepted", "False", reason, message)
         if not established(definition):
-            set_condition(conditions, now, "Established", "False", "NotAccepted", "not all names are accepted")
+            set_condition(
+                conditions, now, "Established", "False", "NotAccepted", "not all names are accepted"
+            )
     else:
         set_condition(conditions, now, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
         if not established(definition):
@@ -247,7 +250,9 @@ def with_names(definition: Body, others: Iterable[Body], now: str) -> Body:
     return {**definition, "status": made}
 
 
-def accept(names: Body, taken: set[str], kinds: set[str]) -> tuple[Body, tuple[str, str] | None]:
+def accept(
+    names: Body, taken: set[str | None], kinds: set[str | None]
+) -> tuple[Body, tuple[str, str] | None]:
     """The names that are free, and the last conflict: its reason and its sentence."""
     accepted: Body = {"plural": "", "kind": ""}
     conflict: tuple[str, str] | None = None

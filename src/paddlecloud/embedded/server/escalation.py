@@ -45,7 +45,7 @@ def covers(held: Rule, part: Body) -> bool:
     return held.covers(verb, group, resource)
 
 
-def compact(parts: list[Body]) -> list[Body]:
+def compact(parts: Iterable[Body]) -> list[Body]:
     """Rules that differ in their verbs alone become one; in the order in which they are shown."""
     together: dict[tuple[str, str, str], dict[str, Any]] = {}
     found: list[Body] = []
@@ -71,7 +71,9 @@ def shown(rule: Body) -> str:
         ("ResourceNames", "resourceNames"),
         ("Verbs", "verbs"),
     )
-    parts = [f"{title}:[{' '.join(quoted(v) for v in rule[name])}]" for title, name in fields if rule.get(name)]
+    parts = [
+        f"{title}:[{' '.join(quoted(v) for v in rule[name])}]" for title, name in fields if rule.get(name)
+    ]
     return "{" + ", ".join(parts) + "}"
 
 

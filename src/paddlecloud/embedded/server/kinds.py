@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from .celrules import Node, tree
 from .scale import BUILT_IN, ScalePaths
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -58,7 +60,7 @@ class Kind:
     @property
     def stored(self) -> bool:
         """False for kinds that are answered from something else and never kept: reviews, bindings."""
-        return "watch" in self.verbs
+        return "watch" in self.verbs and "create" in self.verbs
 
     @property
     def full_name(self) -> str:
@@ -67,6 +69,11 @@ class Kind:
 
     def subresource(self, name: str) -> Subresource | None:
         return next((s for s in self.subresources if s.name == name), None)
+
+    @cached_property
+    def rules(self) -> Node | None:
+        """The validation rules of a custom kind, compiled when first asked for."""
+        return tree(self.schema) if self.schema is not None else None
 
     @property
     def has_status(self) -> bool:

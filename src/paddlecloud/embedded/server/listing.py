@@ -18,6 +18,7 @@ from .kinds import Kind
 from .negotiation import Form
 from .selectors import Predicate
 from .tables import partial, table
+from .versions import as_read
 
 TOO_LARGE = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
 
@@ -105,7 +106,8 @@ def rendered(
         head: dict[str, Any] = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
     else:
         # The objects are kept as the bytes that go out: a list is only joined.
-        items = b",".join(e.value for e in entries) if kind.custom else b",".join(nameless(kind, entries))
+        values = (as_read(kind, e).value for e in entries) if kind.custom else nameless(kind, entries)
+        items = b",".join(values)
         head = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version}
     head["metadata"] = metadata
     return orjson.dumps(head)[:-1] + b',"items":[' + items + b"]}"

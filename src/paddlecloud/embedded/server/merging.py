@@ -64,31 +64,34 @@ def laid_in(old: list[Any], new: list[Any], shape: Shape) -> list[Any]:
     return result
 
 
-def taken_away(value: Any, fields: Fields, shape: Shape) -> Any:
-    """The value without these fields; what has lost all its parts is gone itself (None)."""
+def taken_away(value: Any, fields: Fields, shape: Shape, *, nulls: bool = True) -> Any:
+    """The value without these fields; what has lost all its parts is null, or goes too.
+
+    As null it is still there: whoever owns the map keeps it when its last part is somebody else's to remove.
+    """
     if isinstance(value, dict):
         if not value or shape.atomic_map or not shape.map:
-            return value
+            return None
         kept = {}
         for key, inner in value.items():
             node = fields.get(f"f:{key}")
             if node is None:
                 kept[key] = inner
             elif node and "." not in node:
-                rest = taken_away(inner, node, shape.field(key) or DEDUCED)
-                if rest is not None:
+                rest = taken_away(inner, node, shape.field(key) or DEDUCED, nulls=nulls)
+                if nulls or rest is not None:
                     kept[key] = rest
         return kept or None
     if isinstance(value, list):
         if not value or shape.atomic_list or not shape.list:
-            return value
+            return None
         items = []
         for item in value:
             node = fields.get(shape.item_path(item))
             if node is None:
                 items.append(item)
             elif node and "." not in node:
-                items.append(taken_away(item, node, shape.item))
+                items.append(taken_away(item, node, shape.item, nulls=nulls))
         return items or None
     return value
 

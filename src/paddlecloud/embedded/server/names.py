@@ -15,6 +15,7 @@ LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
 QUALIFIED = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 ANNOTATIONS = 256 * 1024
 LABELLED = ("/namespaces", "/services")  # kinds whose names become one part of a host name
+PATH_NAMED = "rbac.authorization.k8s.io/"  # the group whose kinds may have any name that fits into a path
 
 
 def label_problem(name: str) -> str:
@@ -41,9 +42,17 @@ def subdomain_problem(name: str) -> str:
     )
 
 
+def path_problem(name: str) -> str:
+    if name in (".", ".."):
+        return f"may not be '{name}'"
+    return next((f"may not contain '{c}'" for c in "/%" if c in name), "")
+
+
 def check_metadata(kind: Kind, metadata: dict[str, Any]) -> Iterator[Violation]:
     name = metadata.get("name") or ""
     problem = label_problem(name) if kind.resource in LABELLED else subdomain_problem(name)
+    if kind.resource.startswith(PATH_NAMED):
+        problem = path_problem(name)
     if not name:
         yield Violation(
             "metadata.name", "FieldValueRequired", "Required value: name or generateName is required"

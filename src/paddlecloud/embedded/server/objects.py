@@ -15,16 +15,25 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from ...errors import BadRequest, Conflict, MethodNotAllowed
+from ...errors import AlreadyExists, BadRequest, Conflict, MethodNotAllowed
 from ..store import Entry, Place, Store
-from . import refusals
+from . import celrules, refusals, tracking
+from .apply import applied
+from .casting import Unfit, cast, unfit_metadata
+from .definitions import CLEANUP, terminating
 from .deletion import DeleteOptions, begin_deletion, may_go, new_finalizers
+from .establishing import Establishing
 from .kinds import CRD, Kind
 from .names import check_metadata
+from .outlines import outline_of
+from .ownership import Writer
 from .patches import patched
+from .quotas import QUOTAS, Quotas
 from .registry import Registry
+from .rescaling import rescaled
 from .rules import rules_of
 from .schema import Violation, default, prune, violations
+from .versions import as_read
 
 Body = dict[str, Any]
 SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # no vowels: no words
@@ -41,6 +50,18 @@ class WriteOptions:
     field_validation: str = ""
     """Strict, Warn or Ignore."""
     warnings: list[str] = field(default_factory=list)
+    duplicates: list[str] = field(default_factory=list)
+    """Fields that the body says more than once."""
+    manager: str = "paddlecloud"
+    """Who owns what this write changes."""
+    owners_known: bool = False
+    """The body carries its owners already: it was applied."""
+    door: str = ""
+    """The subresource that owns what is changed, where the write goes to the object itself: scale."""
+    admit: Callable[[Body, Body | None], None] | None = None
+    """Given the new and the old body; raises when this client may not make that of it."""
+    may_create: Callable[[], None] | None = None
+    """Raises when this client may change an object but not make it."""
 
 
 def utc_now() -> datetime:
@@ -54,6 +75,8 @@ class Objects:
         self.store = store
         self.clock = clock
         self._allocate = allocate
+        self._establishing = Establishing(self)
+        self.quotas = Quotas(store)
         self.registry = Registry()
         self.learn_kinds()
 
@@ -67,39 +90,54 @@ class Objects:
         entry = self.store.get(Place(kind.resource, namespace, name))
         if entry is None:
             raise refusals.not_found(kind, name)
-        return entry
+        return as_read(kind, entry)
 
     async def create(self, kind: Kind, namespace: str, body: Body, options: WriteOptions) -> Body:
+        if not kind.stored:
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
         metadata = body.setdefault("metadata", {})
         if not isinstance(metadata, dict):
-            raise BadRequest("metadata must be an object")
+            raise unfit_metadata(kind, body)
         self._check_place(kind, namespace, body)
+        if kind.terminating:
+            raise MethodNotAllowed("create not allowed while custom resource definition is terminating")
         if metadata.get("resourceVersion"):
             raise BadRequest("resourceVersion should not be set on objects to be created")
+        owners = metadata.pop("managedFields", None) if options.owners_known else None
         for server_side in (*SERVER_SIDE, "resourceVersion", "managedFields", "selfLink"):
             metadata.pop(server_side, None)
         if not metadata.get("name") and metadata.get("generateName"):
             metadata["name"] = metadata["generateName"] + "".join(secrets.choice(SUFFIX) for _ in range(5))
         self._check_namespace(kind, namespace, str(metadata.get("name") or ""))
-        metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.stamp(), "generation": 1}
+        metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.stamp()}
+        if kind.custom or rules_of(kind.resource).counted:
+            metadata["generation"] = 1
         if kind.namespaced:
             metadata["namespace"] = namespace
         if kind.has_status:
             body.pop("status", None)
+        said = tracking.said_in_spec(body)
         body = self._made_ready(kind, body, None, options)
+        if not options.owners_known:
+            owners = tracking.created(kind, body, said, options.manager, self.stamp())
+        tracking.put(body, owners)
         name = body["metadata"]["name"]
         place = Place(kind.resource, namespace if kind.namespaced else "", name)
         if self.store.get(place):
             raise refusals.already_exists(kind, name)
         if kind.resource == "/services":
             self._allocate(body)
+        await self.quotas.admit(kind, place.namespace, body, dry_run=options.dry_run)
         if options.dry_run:
             return body
         try:
             await self.store.put(place, body, 0)
         except Conflict as error:
+            self.quotas.recount(place.namespace)
             raise refusals.already_exists(kind, name) from error
         self._after_write(kind)
+        if kind.resource == QUOTAS:
+            self.quotas.recount(place.namespace)
         return body
 
     async def update(
@@ -120,9 +158,50 @@ class Objects:
         options: WriteOptions,
         subresource: str = "",
     ) -> Body:
-        return await self._change(
-            kind, place, lambda old: patched(old, patch, content_type), options, subresource
-        )
+        try:
+            return await self._change(
+                kind, place, lambda old: patched(old, patch, content_type, kind), options, subresource
+            )
+        except Unfit as error:
+            raise refusals.invalid_patch(error.body, error.sentence) from error
+
+    async def apply(
+        self, kind: Kind, place: Place, config: Body, force: bool, options: WriteOptions, subresource: str
+    ) -> tuple[Body, bool]:
+        """Server-side apply; the object and whether it is new."""
+        options.owners_known = True
+        outline = outline_of(kind)
+        ignored = outline.ignored(kind, subresource)
+        writer = Writer(options.manager, kind.api_version, subresource, "Apply")
+        while True:
+            if self.store.get(place) is None and not subresource:
+                if options.may_create is not None:
+                    options.may_create()
+                body = applied(None, config, writer, force, outline, ignored, self.stamp())
+                refusals.check_new(kind, place.name, body)
+                body["metadata"].pop("resourceVersion", None)
+                try:
+                    return await self.create(kind, place.namespace, body, options), True
+                except AlreadyExists:
+                    continue
+
+            def make(old: Body) -> Body:
+                made = applied(old, config, writer, force, outline, ignored, self.stamp())
+                self._check_place(kind, place.namespace, made)
+                if made["metadata"].get("uid") != old["metadata"]["uid"]:
+                    raise refusals.other_uid(kind, place.name, made["metadata"]["uid"])
+                return made
+
+            # A scale is the object itself, seen through another door.
+            through = "" if subresource == "scale" else subresource
+            return await self._change(kind, place, make, options, through), False
+
+    async def rescale(
+        self, kind: Kind, place: Place, make: Callable[[Body], Body], options: WriteOptions
+    ) -> Body:
+        """Change the number of replicas through the Scale that *make* makes of the present one."""
+        options.door = "scale"
+        return await self._change(kind, place, rescaled(kind, place.name, make), options, "")
 
     async def _change(
         self,
@@ -138,10 +217,19 @@ class Objects:
             made = make(copy.deepcopy(old))
             self._check_identity(kind, old, made)
             new = self._made_ready(kind, merged(kind, old, made, subresource), old, options)
+            if options.owners_known:
+                owners = made["metadata"].get("managedFields")
+            else:
+                door = options.door or subresource
+                owners = tracking.changed(kind, old, made, new, options.manager, door, self.stamp())
+            tracking.put(new, owners)
             if new == old:
                 return old  # nothing changes: no revision, no event
-            if outside(new) != outside(old) and not subresource:
+            counted = kind.custom or rules_of(kind.resource).counted
+            if counted and not subresource and outside(new) != outside(old):
                 new["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
+            if not subresource:
+                await self.quotas.admit(kind, place.namespace, new, old, dry_run=options.dry_run)
             if options.dry_run:
                 return new
             try:
@@ -154,16 +242,19 @@ class Objects:
                 await self.store.settled(place)
                 continue
             self._after_write(kind)
+            if kind.resource in ("/pods", QUOTAS) or may_go(new):
+                self.quotas.recount(place.namespace)
             return new
 
     async def delete(self, kind: Kind, place: Place, options: DeleteOptions) -> tuple[Body, bool]:
         """The object as it is now and whether it is gone; it stays while finalizers or grace hold it."""
-        if kind == CRD:
-            await self._delete_instances(place.name, options)
         while True:
             entry = self.get(kind, place.namespace, place.name)
             body = entry.load()
             options.check(kind, body)
+            if kind == CRD and not terminating(body):
+                # It stays until the last of its objects is gone.
+                body["metadata"]["finalizers"] = [*(body["metadata"].get("finalizers") or ()), CLEANUP]
             new = begin_deletion(kind, body, options, self.clock())
             gone = new is None or may_go(new)
             try:
@@ -177,6 +268,8 @@ class Objects:
                 await self.store.settled(place)
                 continue
             self._after_write(kind)
+            if gone:
+                self.quotas.recount(place.namespace)
             return new or body, gone
 
     async def bind(self, kind: Kind, place: Place, node: str) -> None:
@@ -199,13 +292,6 @@ class Objects:
             except Conflict:
                 await self.store.settled(place)
 
-    async def _delete_instances(self, definition: str, options: DeleteOptions) -> None:
-        """The objects of a custom kind go with its definition."""
-        plural, _, group = definition.partition(".")
-        for kind in [k for k in self.registry.kinds if (k.group, k.plural) == (group, plural) and k.custom]:
-            for entry in self.store.entries(kind.resource):
-                await self.delete(kind, entry.place, DeleteOptions(dry_run=options.dry_run))
-
     def _made_ready(self, kind: Kind, body: Body, old: Body | None, options: WriteOptions) -> Body:
         """The body as it is stored: pruned, defaulted, checked."""
         # First in the stored bytes, where lists of built-in kinds leave them out.
@@ -215,12 +301,22 @@ class Objects:
             body, unknown = prune(body, kind.schema)
             report_unknown(unknown, options)
             body = default(body, kind.schema)
-        elif old is None:
-            rules_of(kind.resource).default(body)
+        else:
+            body, unknown = cast(kind, body)
+            report_unknown(unknown, options, kind, body)
+            rules = rules_of(kind.resource)
+            rules.complete(body)
+            if old is None:
+                rules.default(body)
+        if kind == CRD:
+            body = self._establishing.named(body)
+        if options.admit is not None:
+            options.admit(body, old)
         name = body["metadata"].get("name") or ""
         found = [*check_metadata(kind, body["metadata"]), *new_finalizers(body, old)]
         if kind.schema is not None:
             found += violations(body, kind.schema)
+            found += celrules.asked(kind.rules, body, old, found)
         else:
             found += rules_of(kind.resource).check(body, old)
         if found:
@@ -269,6 +365,9 @@ class Objects:
     def _after_write(self, kind: Kind) -> None:
         if kind == CRD:
             self.learn_kinds()
+            self._establishing.soon()
+        elif kind.terminating and self._establishing.going(kind.resource):
+            self._establishing.soon()
 
 
 def merged(kind: Kind, old: Body, made: Body, subresource: str) -> Body:
@@ -300,11 +399,14 @@ def outside(body: Body) -> Body:
     return {k: v for k, v in body.items() if k not in ("metadata", "status", "apiVersion", "kind")}
 
 
-def report_unknown(unknown: list[str], options: WriteOptions) -> None:
-    if not unknown:
+def report_unknown(
+    unknown: list[str], options: WriteOptions, kind: Kind | None = None, body: Body | None = None
+) -> None:
+    problems = [*(f'duplicate field "{path}"' for path in options.duplicates)]
+    problems += [f'unknown field "{path}"' for path in unknown]
+    if not problems or options.field_validation == "Ignore":
         return
-    problems = [f'unknown field "{path}"' for path in unknown]
     if options.field_validation == "Strict":
-        raise BadRequest(f"strict decoding error: {', '.join(problems)}")
-    if options.field_validation == "Warn":
-        options.warnings.extend(problems)
+        sentence = f"strict decoding error: {', '.join(problems)}"
+        raise Unfit(kind, body or {}, sentence) if kind else BadRequest(sentence)
+    options.warnings.extend(problems)

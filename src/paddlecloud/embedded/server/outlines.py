@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import facts
+from .casting import cast
 from .fields import NONE, Fields
 from .kinds import Kind
 from .shapes import Shape
@@ -27,7 +28,8 @@ NO_STATUS: Fields = {"f:status": {}}
 class Outline(NamedTuple):
     shape: Shape
     blank: dict[str, Any]
-    """An object of the kind of which nothing has been said yet."""
+    """An object of the kind of which nothing has been said: the parts that are there all the same."""
+    kind: str
     schema: Any
 
     def ignored(self, kind: Kind, subresource: str) -> Fields:
@@ -49,8 +51,8 @@ def outline_of(kind: Kind) -> Outline:
 
 
 def built_in(kind: Kind) -> Outline:
-    of = facts.type_of(kind)
-    return Outline(Shape(of), blank(of), kind.schema)
+    blank, _ = cast(kind, {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}})
+    return Outline(Shape(facts.type_of(kind)), blank, kind.kind, kind.schema)
 
 
 def custom(kind: Kind) -> Outline:
@@ -59,18 +61,4 @@ def custom(kind: Kind) -> Outline:
     for name in ("apiVersion", "kind"):
         shape.add(name, Shape(Type(TEXT)))
     shape.add("metadata", Shape(Type(definitions[OBJECT_META], definitions)))
-    return Outline(shape, {}, kind.schema)
-
-
-def blank(of: Type) -> dict[str, Any]:
-    """The fields that are there even when nobody wrote them: parts that are no pointers, required ones."""
-    found: dict[str, Any] = {}
-    required = of.schema.get("required") or ()
-    for name in of.fields:
-        inner = of.field(name)
-        assert inner is not None
-        if inner.default == {}:
-            found[name] = blank(inner) if inner.name == "object" else None
-        elif name in required:
-            found[name] = inner.default
-    return found
+    return Outline(shape, {}, kind.kind, kind.schema)

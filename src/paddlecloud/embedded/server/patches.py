@@ -1,4 +1,4 @@
-"""JSON patch (RFC 6902) and JSON merge patch (RFC 7386); pure: the original is never changed."""
+"""JSON patch (RFC 6902), merge patch (RFC 7386), strategic merge patch; the original is never changed."""
 
 from __future__ import annotations
 
@@ -6,24 +6,38 @@ import copy
 from typing import Any
 
 from ...errors import BadRequest, Invalid, UnsupportedMedia
+from . import facts
+from .kinds import Kind
+from .strategic import UNKNOWN, strategic_merge
 
 MERGE = "application/merge-patch+json"
 JSON = "application/json-patch+json"
-ACCEPTED = (JSON, MERGE)
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
 
 
-def patched(body: dict[str, Any], patch: Any, content_type: str) -> dict[str, Any]:
+def check_type(kind: Kind, content_type: str) -> None:
+    """Raises `UnsupportedMedia` for a patch this kind does not take."""
+    accepted = (JSON, MERGE, APPLY) if kind.custom else (JSON, MERGE, STRATEGIC, APPLY)
+    if content_type not in accepted:
+        raise UnsupportedMedia(
+            "the body of the request was in an unknown format - accepted media types include: "
+            + ", ".join(accepted)
+        )
+
+
+def patched(body: dict[str, Any], patch: Any, content_type: str, kind: Kind | None = None) -> dict[str, Any]:
+    """The body after a patch; without a kind its lists have no keys, as in a Scale."""
     if content_type == MERGE:
         if not isinstance(patch, dict):
             raise BadRequest("a merge patch must be an object")
         merged: dict[str, Any] = merge(body, patch)
         return merged
-    if content_type == JSON:
-        return json_patch(body, patch)
-    accepted = ", ".join(ACCEPTED)
-    raise UnsupportedMedia(
-        f"the body of the request was in an unknown format - accepted media types include: {accepted}"
-    )
+    if content_type == STRATEGIC:
+        if not isinstance(patch, dict):
+            raise BadRequest("a strategic merge patch must be an object")
+        return strategic_merge(body, patch, facts.type_of(kind) if kind else UNKNOWN)
+    return json_patch(body, patch)
 
 
 def merge(body: Any, patch: Any) -> Any:
@@ -55,7 +69,7 @@ def json_patch(body: dict[str, Any], operations: Any) -> dict[str, Any]:
             ) from error
     result = holder["root"]
     if not isinstance(result, dict):
-        raise Invalid("the server rejected our request due to an error in our request: the result is no object")
+        raise Invalid("the server rejected our request due to an error in our request: no object is left")
     return result
 
 

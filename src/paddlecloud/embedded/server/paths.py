@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 # Namespaces are both objects and a place for others.
 NAMESPACE_SUBRESOURCES = ("status", "finalize")
@@ -31,6 +32,8 @@ class Target:
 def parse(path: str) -> Target | None:
     """The target of a resource path; None where the path is no resource's."""
     parts = path.strip("/").split("/")
+    if "%" in path:
+        parts = [unquote(p) for p in parts]  # some clients encode the colon in the name of a role
     if any(p in ("", ".", "..") for p in parts[:7]):
         return None
     if parts[0] == "api" and len(parts) >= 3:

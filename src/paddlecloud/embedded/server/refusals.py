@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from typing import Any
 
-from ...errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
+from ...errors import AlreadyExists, BadRequest, Conflict, Forbidden, Invalid, NotFound
 from .kinds import Kind
 from .schema import Violation
 
@@ -68,12 +70,46 @@ def invalid(kind: Kind, name: str, violations: Iterable[Violation]) -> Invalid:
     texts = [f"{v.field}: {v.message}" for v in found]
     what = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     named = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
+    causes = [{"reason": v.reason, "message": v.message, "field": v.field} for v in found]
+    about = {"name": name, "group": kind.group, "kind": kind.kind, "causes": causes}
     return Invalid(
-        f'{named} "{name}" is invalid: {what}',
-        details={
-            "name": name,
-            "group": kind.group,
-            "kind": kind.kind,
-            "causes": [{"reason": v.reason, "message": v.message, "field": v.field} for v in found],
-        },
+        f'{named} "{name}" is invalid: {what}', details={k: v for k, v in about.items() if v}
     )
+
+
+def check_new(kind: Kind, name: str, body: dict[str, Any]) -> None:
+    """An applied object that is to be made must have this name and no past: raises what is wrong."""
+    metadata = body.get("metadata") or {}
+    if not metadata.get("name"):
+        raise BadRequest(
+            f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )
+    if metadata["name"] != name:
+        raise BadRequest(
+            f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
+        )
+    uid = metadata.get("uid")
+    if uid:
+        raise Conflict(
+            f'Operation cannot be fulfilled on {kind.full_name} "{name}": uid mismatch: the provided object '
+            f"specified uid {uid}, and no existing object was found",
+            details=not_found(kind, name).details,
+        )
+
+
+def invalid_patch(made: dict[str, Any], sentence: str) -> Invalid:
+    """What a patch made of an object is none of its kind."""
+    shown = json.dumps(json.dumps(made, separators=(",", ":"), ensure_ascii=False), ensure_ascii=False)
+    message = f"Invalid value: {shown}: {sentence}"
+    return Invalid(
+        f' "" is invalid: patch: {message}',
+        details={"causes": [{"reason": "FieldValueInvalid", "message": message, "field": "patch"}]},
+    )
+
+
+def other_uid(kind: Kind, name: str, uid: str) -> Invalid:
+    """An applied configuration that means another object of this name; told twice, as ever."""
+    message = f'Invalid value: "{uid}": field is immutable'
+    error = invalid(kind, name, [Violation("metadata.uid", "FieldValueInvalid", message)])
+    error.details["causes"] *= 2
+    return error

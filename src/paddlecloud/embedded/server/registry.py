@@ -22,6 +22,8 @@ class Registry:
         self.kinds = (*facts.kinds(), *(k for d in definitions for k in kinds_of(d)))
         self._by_path = {(k.group, k.version, k.plural): k for k in self.kinds}
         self.etag = hashlib.sha256(repr(self.kinds).encode()).hexdigest()[:32]
+        self.documents: dict[tuple[str, str], Any] = {}
+        """What `openapi` has made of these kinds; it goes when they change."""
 
     def find(self, target: Target) -> Kind | None:
         return self._by_path.get((target.group, target.version, target.plural))

@@ -1,4 +1,4 @@
-"""Questions about access that are answered and never stored: who am I, may I, may they, whose token is this."""
+"""Questions about access, answered and never stored: who am I, may I, may they, whose token is this."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .rbac import MASTERS, Attributes
 from .users import User
 
 Body = dict[str, Any]
-NEVER_STORED = {"metadata": {"creationTimestamp": None}}
+NEVER_STORED: Body = {"metadata": {"creationTimestamp": None}}
 EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 
 
@@ -62,7 +62,8 @@ class Reviews:
         wanted = attributes(spec)
         if not name and not groups:
             raise invalid("spec.user", 'Invalid value: "": at least one of user or group must be specified')
-        kind, metadata = "SubjectAccessReview", NEVER_STORED
+        kind = "SubjectAccessReview"
+        metadata: Body = NEVER_STORED
         if namespace:
             check_local(spec, namespace)
             kind = "LocalSubjectAccessReview"

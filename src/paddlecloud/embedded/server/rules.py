@@ -1,23 +1,78 @@
 """What is particular to a built-in kind: its defaults and what its objects may not be; pure.
 
-Custom kinds have a schema instead. A rule changes the body it is given, which is always a fresh one.
+Custom kinds have a schema instead. A rule changes the body it is given, which is always a fresh one, cast
+into the form of its kind: every struct is there, every zero is where Go writes it.
 """
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import BadRequest
+from . import rbac, rolerules
 from .definitions import check_definition, default_definition
-from .names import label_problem
+from .quota import check_quota
+from .rules_admission import check_priority, complete_priority, complete_webhooks
+from .rules_admission import complete_policy as complete_admission_policy
+from .rules_config import (
+    begin_namespace,
+    check_keys,
+    check_secret,
+    complete_limits,
+    complete_namespace,
+    complete_secret,
+)
+from .rules_network import (
+    check_ingress,
+    check_ingress_class,
+    check_policy,
+    check_service,
+    check_slice,
+    complete_endpoints,
+    complete_policy,
+    complete_service,
+    complete_slice,
+)
+from .rules_pods import begin_pod, check_pod, complete_pod
+from .rules_refusals import (
+    check_autoscaler,
+    check_budget,
+    check_cron_job,
+    check_deployment,
+    check_event,
+    check_job,
+    check_lease,
+    check_runtime,
+    check_stateful_set,
+    check_workload,
+)
+from .rules_storage import (
+    begin_volume,
+    check_claim,
+    check_class,
+    check_volume,
+    complete_claim,
+    complete_class,
+    complete_driver,
+    complete_volume,
+)
+from .rules_workloads import (
+    begin_daemon_set,
+    begin_job,
+    complete_autoscaler,
+    complete_cron_job,
+    complete_daemon_set,
+    complete_deployment,
+    complete_job,
+    complete_pod_template,
+    complete_replica_set,
+    complete_replication_controller,
+    complete_stateful_set,
+)
 from .schema import Violation
 
 Body = dict[str, Any]
-CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 
 
 def leave(_: Body) -> None:
@@ -31,199 +86,67 @@ def allow(_: Body, __: Body | None) -> Iterator[Violation]:
 @dataclass(frozen=True)
 class Rules:
     default: Callable[[Body], None] = leave
+    """What a new object gets, once."""
     check: Callable[[Body, Body | None], Iterator[Violation]] = allow
     """Given the new and the old body."""
-
-
-def default_pod(pod: Body) -> None:
-    spec = pod.setdefault("spec", {})
-    if not isinstance(spec, dict):
-        return
-    for field, value in (
-        ("restartPolicy", "Always"),
-        ("terminationGracePeriodSeconds", 30),
-        ("dnsPolicy", "ClusterFirst"),
-        ("schedulerName", "default-scheduler"),
-        ("securityContext", {}),
-        ("enableServiceLinks", True),
-    ):
-        spec.setdefault(field, value)
-    account = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
-    spec["serviceAccountName"] = spec["serviceAccount"] = account
-    for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
-        if not isinstance(container, dict):
-            continue
-        image = str(container.get("image") or "")
-        latest = ":" not in image.rpartition("/")[2] or image.endswith(":latest")
-        container.setdefault("imagePullPolicy", "Always" if latest else "IfNotPresent")
-        container.setdefault("resources", {})
-        container.setdefault("terminationMessagePath", "/dev/termination-log")
-        container.setdefault("terminationMessagePolicy", "File")
-        for port in container.get("ports") or ():
-            port.setdefault("protocol", "TCP")
-    pod.setdefault("status", {}).setdefault("phase", "Pending")
-    pod["status"].setdefault("qosClass", quality(spec))
-
-
-def quality(spec: Body) -> str:
-    resources = [c.get("resources") or {} for c in spec.get("containers") or () if isinstance(c, dict)]
-    if not any(r.get("requests") or r.get("limits") for r in resources):
-        return "BestEffort"
-    limited = all({"cpu", "memory"} <= set(r.get("limits") or ()) for r in resources)
-    equal = all((r.get("requests") or r.get("limits")) == r.get("limits") for r in resources)
-    return "Guaranteed" if limited and equal else "Burstable"
-
-
-def check_pod(pod: Body, old: Body | None) -> Iterator[Violation]:
-    spec = pod.get("spec") or {}
-    if old is not None:
-        if frozen(spec) != frozen(old.get("spec") or {}):
-            yield Violation(
-                "spec",
-                "FieldValueForbidden",
-                "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
-                "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "
-                "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds`",
-            )
-        return
-    if not spec.get("containers"):
-        yield Violation("spec.containers", "FieldValueRequired", "Required value")
-        return
-    if spec["restartPolicy"] not in ("Always", "OnFailure", "Never"):
-        yield Violation(
-            "spec.restartPolicy",
-            "FieldValueNotSupported",
-            f'Unsupported value: "{spec["restartPolicy"]}": supported values: "Always", "OnFailure", "Never"',
-        )
-    volumes = {v.get("name") for v in spec.get("volumes") or ()}
-    seen: set[str] = set()
-    for field in ("initContainers", "containers"):
-        for i, container in enumerate(spec.get(field) or ()):
-            yield from check_container(container, f"spec.{field}[{i}]", seen, volumes)
-
-
-def check_container(container: Body, path: str, seen: set[str], volumes: set[Any]) -> Iterator[Violation]:
-    name = container.get("name") or ""
-    if not name:
-        yield Violation(f"{path}.name", "FieldValueRequired", "Required value")
-    elif problem := label_problem(name):
-        yield Violation(f"{path}.name", "FieldValueInvalid", f'Invalid value: "{name}": {problem}')
-    elif name in seen:
-        yield Violation(f"{path}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
-    seen.add(name)
-    if not container.get("image"):
-        yield Violation(f"{path}.image", "FieldValueRequired", "Required value")
-    for i, mount in enumerate(container.get("volumeMounts") or ()):
-        here = f"{path}.volumeMounts[{i}]"
-        if mount.get("name") not in volumes:
-            yield Violation(f"{here}.name", "FieldValueNotFound", f'Not found: "{mount.get("name")}"')
-        if not mount.get("mountPath"):
-            yield Violation(f"{here}.mountPath", "FieldValueRequired", "Required value")
-
-
-def frozen(spec: Body) -> Body:
-    """The part of a pod's spec that never changes."""
-    kept = {
-        k: v
-        for k, v in spec.items()
-        if k not in ("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds")
-    }
-    for field in ("containers", "initContainers"):
-        if field in kept:
-            kept[field] = [{k: v for k, v in c.items() if k != "image"} for c in kept[field]]
-    return kept
-
-
-def default_service(service: Body) -> None:
-    spec = service.setdefault("spec", {})
-    spec.setdefault("type", "ClusterIP")
-    spec.setdefault("sessionAffinity", "None")
-    spec.setdefault("internalTrafficPolicy", "Cluster")
-    for port in spec.get("ports") or ():
-        port.setdefault("protocol", "TCP")
-        port.setdefault("targetPort", port.get("port"))
-    service.setdefault("status", {}).setdefault("loadBalancer", {})
-
-
-def check_service(service: Body, old: Body | None) -> Iterator[Violation]:
-    spec = service.get("spec") or {}
-    if not spec.get("ports") and spec.get("clusterIP") != "None" and spec["type"] != "ExternalName":
-        yield Violation("spec.ports", "FieldValueRequired", "Required value")
-    before = ((old or {}).get("spec") or {}).get("clusterIP")
-    if before and spec.get("clusterIP") != before:
-        yield Violation(
-            "spec.clusterIPs[0]",
-            "FieldValueInvalid",
-            f'Invalid value: "{spec.get("clusterIP")}": field is immutable',
-        )
-
-
-def default_namespace(namespace: Body) -> None:
-    namespace.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
-    namespace.setdefault("status", {}).setdefault("phase", "Active")
-    # Selecting namespaces by name is done through this label.
-    labels = namespace["metadata"].setdefault("labels", {})
-    labels.setdefault("kubernetes.io/metadata.name", namespace["metadata"]["name"])
-
-
-def default_secret(secret: Body) -> None:
-    secret.setdefault("type", "Opaque")
-    for key, text in (secret.pop("stringData", None) or {}).items():
-        secret.setdefault("data", {})[key] = base64.b64encode(str(text).encode()).decode()
-
-
-def check_secret(secret: Body, old: Body | None) -> Iterator[Violation]:
-    for value in (secret.get("data") or {}).values():
-        try:
-            base64.b64decode(value or "", validate=True)
-        except (ValueError, TypeError) as error:
-            # The value itself is a secret: it is not repeated.
-            raise BadRequest(
-                'Secret in version "v1" cannot be handled as a Secret: illegal base64 data'
-            ) from error
-    yield from check_keys(secret, old)
-
-
-def check_keys(body: Body, _: Body | None) -> Iterator[Violation]:
-    for field in ("data", "binaryData"):
-        for key in body.get(field) or ():
-            if not CONFIG_KEY.fullmatch(key):
-                yield Violation(
-                    f"{field}[{key}]",
-                    "FieldValueInvalid",
-                    f'Invalid value: "{key}": a valid config key must consist of alphanumeric characters, '
-                    "'-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for "
-                    "validation is '[-._a-zA-Z0-9]+')",
-                )
-
-
-def default_claim(claim: Body) -> None:
-    claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
-    claim.setdefault("status", {}).setdefault("phase", "Pending")
-
-
-def default_volume(volume: Body) -> None:
-    spec = volume.setdefault("spec", {})
-    spec.setdefault("volumeMode", "Filesystem")
-    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
-    volume.setdefault("status", {}).setdefault("phase", "Available")
-
-
-def default_stateful_set(body: Body) -> None:
-    body.setdefault("spec", {}).setdefault("replicas", 1)
-    body.setdefault("status", {}).setdefault("replicas", 0)
+    complete: Callable[[Body], None] = leave
+    """What every write fills in."""
+    counted: bool = False
+    """Whether changes are counted in `metadata.generation`."""
 
 
 RULES: dict[str, Rules] = {
-    "/pods": Rules(default_pod, check_pod),
-    "/services": Rules(default_service, check_service),
-    "/namespaces": Rules(default_namespace),
-    "/secrets": Rules(default_secret, check_secret),
+    "/pods": Rules(begin_pod, check_pod, complete_pod, counted=True),
+    "/podtemplates": Rules(complete=complete_pod_template, counted=True),
+    "/replicationcontrollers": Rules(complete=complete_replication_controller, counted=True),
+    "/services": Rules(check=check_service, complete=complete_service),
+    "/endpoints": Rules(complete=complete_endpoints),
+    "/namespaces": Rules(begin_namespace, complete=complete_namespace),
+    "/secrets": Rules(check=check_secret, complete=complete_secret),
     "/configmaps": Rules(check=check_keys),
-    "/persistentvolumeclaims": Rules(default_claim),
-    "/persistentvolumes": Rules(default_volume),
-    "apps/statefulsets": Rules(default_stateful_set),
-    "apiextensions.k8s.io/customresourcedefinitions": Rules(default_definition, check_definition),
+    "/events": Rules(check=check_event),
+    "coordination.k8s.io/leases": Rules(check=check_lease),
+    "node.k8s.io/runtimeclasses": Rules(check=check_runtime),
+    "/limitranges": Rules(complete=complete_limits),
+    "/resourcequotas": Rules(check=check_quota),
+    "/persistentvolumeclaims": Rules(check=check_claim, complete=complete_claim),
+    "/persistentvolumes": Rules(begin_volume, check_volume, complete_volume),
+    "apps/deployments": Rules(check=check_deployment, complete=complete_deployment, counted=True),
+    "apps/replicasets": Rules(check=check_workload, complete=complete_replica_set, counted=True),
+    "apps/statefulsets": Rules(check=check_stateful_set, complete=complete_stateful_set, counted=True),
+    "apps/daemonsets": Rules(begin_daemon_set, check_workload, complete_daemon_set, counted=True),
+    "batch/jobs": Rules(begin_job, check_job, complete_job, counted=True),
+    "batch/cronjobs": Rules(check=check_cron_job, complete=complete_cron_job, counted=True),
+    "autoscaling/horizontalpodautoscalers": Rules(check=check_autoscaler, complete=complete_autoscaler),
+    "networking.k8s.io/ingresses": Rules(check=check_ingress, counted=True),
+    "networking.k8s.io/ingressclasses": Rules(check=check_ingress_class, counted=True),
+    "networking.k8s.io/networkpolicies": Rules(check=check_policy, complete=complete_policy, counted=True),
+    "discovery.k8s.io/endpointslices": Rules(check=check_slice, complete=complete_slice, counted=True),
+    "policy/poddisruptionbudgets": Rules(check=check_budget, counted=True),
+    "storage.k8s.io/storageclasses": Rules(check=check_class, complete=complete_class),
+    rbac.ROLES: Rules(check=rolerules.check_role),
+    rbac.CLUSTER_ROLES: Rules(check=rolerules.check_cluster_role),
+    rbac.BINDINGS: Rules(check=rolerules.check_role_binding, complete=rolerules.complete_binding),
+    rbac.CLUSTER_BINDINGS: Rules(check=rolerules.check_cluster_binding, complete=rolerules.complete_binding),
+    "storage.k8s.io/csidrivers": Rules(complete=complete_driver),
+    "scheduling.k8s.io/priorityclasses": Rules(
+        check=check_priority, complete=complete_priority, counted=True
+    ),
+    "admissionregistration.k8s.io/mutatingwebhookconfigurations": Rules(
+        complete=complete_webhooks, counted=True
+    ),
+    "admissionregistration.k8s.io/validatingwebhookconfigurations": Rules(
+        complete=complete_webhooks, counted=True
+    ),
+    "admissionregistration.k8s.io/validatingadmissionpolicies": Rules(
+        complete=complete_admission_policy, counted=True
+    ),
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings": Rules(
+        complete=complete_admission_policy, counted=True
+    ),
+    "apiextensions.k8s.io/customresourcedefinitions": Rules(
+        default_definition, check_definition, counted=True
+    ),
 }
 NO_RULES = Rules()
 

@@ -44,9 +44,7 @@ def scale_of(body: Body, paths: ScalePaths) -> Body:
     wanted = at(body, paths.wanted)
     if wanted is None and paths.custom:
         message = f'the spec replicas field "{paths.wanted}" does not exist'
-        raise ServerError(
-            f"Internal error occurred: {message}", details={"causes": [{"message": message}]}
-        )
+        raise ServerError(f"Internal error occurred: {message}", details={"causes": [{"message": message}]})
     status: Body = {"replicas": at(body, paths.actual) or 0}
     selector = at(body, paths.selector) if paths.custom else selector_text(body)
     if selector:

@@ -233,8 +233,8 @@ def limits(body: Any, schema: Schema, path: str) -> list[Violation]:
         if "pattern" in schema and not re.search(schema["pattern"], body):
             no(f"should match '{schema['pattern']}'", body)
         if "format" in schema and not fits_format(body, schema["format"]):
-            message = f"Invalid value: {quoted(body)}: {path} in body must be of type {schema['format']}: {quoted(body)}"
-            found.append(Violation(path, "FieldValueTypeInvalid", message))
+            wrong = f"{path} in body must be of type {schema['format']}: {quoted(body)}"
+            found.append(Violation(path, "FieldValueTypeInvalid", f"Invalid value: {quoted(body)}: {wrong}"))
     if isinstance(body, dict):
         if len(body) < schema.get("minProperties", 0):
             no(f"should have at least {schema['minProperties']} properties", len(body))

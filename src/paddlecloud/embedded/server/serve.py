@@ -14,7 +14,7 @@ from ...errors import Failed, Unavailable
 from ...settings import Home
 from ..identity import Identity
 from ..store import Store
-from . import bootstrap
+from . import aggregation, bootstrap
 from .access import Access
 from .addresses import ServiceAddresses
 from .app import Api
@@ -50,7 +50,8 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     LOG.info("serving %s at revision %d", identity.server, store.revision)
     housekeeping = asyncio.create_task(compact_forever(store))
     try:
-        yield objects
+        async with aggregation.kept(objects):
+            yield objects
     finally:
         housekeeping.cancel()
         # Closing the store first ends the watches, which would otherwise outlast the listener.
@@ -78,4 +79,7 @@ def tls(home: Home) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.load_cert_chain(home.pki / "server.crt", home.pki / "server.key")
+    # A certificate may be shown; one that is not of our authority ends the handshake.
+    context.load_verify_locations(home.pki / "ca.crt")
+    context.verify_mode = ssl.CERT_OPTIONAL
     return context

@@ -155,7 +155,7 @@ def merge_list(before: list[Any], patch: list[Any], of: Type) -> list[Any]:
 
 
 def special(before: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any], bool]:
-    """Carry out the items that are directives: what is left, what is to be merged, whether it is all there is."""
+    """Carry out the items that are directives: what is left, what to merge, whether that is all there is."""
     changes, replaced = [], False
     for item in patch:
         match item.get(PATCH) if isinstance(item, dict) else None:

@@ -25,6 +25,7 @@ from .kinds import Kind
 from .listing import Query, table_body
 from .negotiation import Form
 from .tables import partial, table
+from .versions import as_read
 
 BOOKMARK_EVERY = 60.0
 LAST_MARK = 2.0
@@ -71,7 +72,7 @@ class Watching:
             return b""
         if self.form is Form.TABLE:
             return chunked(self.frame(meaning, change.entry))
-        key = (self.form, meaning)
+        key = (self.form, meaning, self.kind.version)
         if key not in change.kept:
             change.kept[key] = chunked(self.frame(meaning, change.entry))
         made: bytes = change.kept[key]
@@ -88,7 +89,7 @@ class Watching:
             return orjson.dumps(table_body(given, rows, {"resourceVersion": str(entry.revision)}))
         if self.form is Form.PARTIAL:
             return orjson.dumps(partial(entry.load()))
-        return entry.value
+        return as_read(self.kind, entry).value
 
     def bookmark(self, revision: int, *, end_of_initial: bool = False) -> bytes:
         metadata: dict[str, Any] = {"resourceVersion": str(revision)}

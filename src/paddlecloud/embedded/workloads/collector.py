@@ -26,6 +26,7 @@ from ...api.meta import OwnerReference, Resource
 from ...cluster.client import Client
 from ...cluster.informer import Informer
 from ...errors import Conflict, NotFound
+from .everything import Everything
 
 NAMESPACED: tuple[type[Resource], ...] = (
     Pod,
@@ -99,11 +100,13 @@ def blocks(child: Resource, owner: str) -> bool:
 
 
 class Collector:
-    def __init__(self, client: Client, informers: Informers) -> None:
-        self._client, self._informers = client, informers
+    def __init__(self, client: Client, everything: Everything) -> None:
+        self._client, self._everything = client, everything
 
     async def look(self) -> None:
-        work = collect(o for k in KINDS for o in self._informers[k].all())
+        # An owner of a kind that was not listed yet would look like one that is gone.
+        await self._everything.complete.wait()
+        work = collect(o for informer in self._everything.informers for o in informer.all())
         for obj in work.delete:
             if not any([await self._alive(r, obj.namespace) for r in obj.metadata.owner_references]):
                 await self._delete(obj)
@@ -114,7 +117,7 @@ class Collector:
             await self._patch(obj, {"finalizers": [f for f in obj.metadata.finalizers if f != finalizer]})
 
     async def _alive(self, owner: OwnerReference, namespace: str) -> bool:
-        kind = next((k for k in KINDS if (k.api_version, k.kind) == (owner.api_version, owner.kind)), None)
+        kind = self._everything.kind(owner.api_version, owner.kind)
         if kind is None:
             return True  # not a kind we know: not ours to judge
         found = await self._client.find(kind, namespace if kind.namespaced else "", owner.name)

@@ -20,10 +20,18 @@ REST = 3.0  # times the last look: however many objects there are, a quarter of 
 
 
 async def look_on_change(
-    name: str, informers: Iterable[Informer[Any]], look: Callable[[], Awaitable[None]], *, every: float = 60.0
+    name: str,
+    informers: Iterable[Informer[Any]],
+    look: Callable[[], Awaitable[None]],
+    *,
+    every: float = 60.0,
+    changed: asyncio.Event | None = None,
 ) -> None:
-    """Call *look* at the start, after every change and every so often; errors are logged and retried."""
-    changed = asyncio.Event()
+    """Call *look* at the start, after every change and every so often; errors are logged and retried.
+
+    Who follows more than the informers given here sets *changed*.
+    """
+    changed = changed or asyncio.Event()
     changed.set()
     for informer in informers:
         await informer.synced.wait()

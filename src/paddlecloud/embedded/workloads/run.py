@@ -20,6 +20,7 @@ from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
 from . import knative, statefulset
 from .collector import KINDS, Collector
+from .everything import Everything
 from .housekeeping import Housekeeping
 from .looking import RETRY, look_on_change
 from .scheduling import Scheduling
@@ -43,13 +44,16 @@ async def run(home: Home, access: Access) -> None:
         volumes = LocalVolumes(
             client, informers[PersistentVolumeClaim], informers[PersistentVolume], home.volumes
         )
-        keeping = Housekeeping(client, informers, utc_now)
         claims = (informers[PersistentVolumeClaim], informers[PersistentVolume])
         tasks.create_task(look_on_change("scheduling", (informers[Pod], informers[Node]), scheduling.look))
         tasks.create_task(look_on_change("volumes", claims, volumes.look))
-        everything = [informers[k] for k in KINDS]
-        tasks.create_task(look_on_change("collector", everything, Collector(client, informers).look))
-        tasks.create_task(look_on_change("housekeeping", everything, keeping.look))
+        kept = [informers[k] for k in KINDS]
+        everything = Everything(access, {k: informers[k] for k in KINDS})
+        tasks.create_task(everything.run())
+        collector = Collector(client, everything)
+        tasks.create_task(look_on_change("collector", (), collector.look, changed=everything.told()))
+        keeping = Housekeeping(client, informers, everything, utc_now)
+        tasks.create_task(look_on_change("housekeeping", kept, keeping.look, changed=everything.told()))
 
 
 async def say_where_models_go(home: Home, client: Client) -> None:

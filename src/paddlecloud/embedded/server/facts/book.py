@@ -18,6 +18,9 @@ from ..kinds import Kind, Subresource
 from ..typed import Schema, Type
 
 FILE = "kubernetes-1.33.json.gz"
+# Who serves a group is not for clients to say: there is one server.
+ANSWERED = ("apiservices",)
+READ = ("get", "list", "watch")
 
 
 def content(name: str) -> bytes:
@@ -85,7 +88,7 @@ def kind_of(entry: Mapping[str, Any]) -> Kind:
         tuple(entry["categories"]),
         tuple(subresource(s, entry["kind"]) for s in entry["subresources"]),
         entry["singular"],
-        tuple(entry["verbs"]),
+        READ if entry["plural"] in ANSWERED else tuple(entry["verbs"]),
     )
 
 
@@ -113,6 +116,12 @@ def type_of(kind: Kind) -> Type:
 @functools.cache
 def _type(group: str, version: str, plural: str) -> Type:
     return Type(definitions()[_entries()[group, version, plural]["schema"]], definitions())
+
+
+def schema_name(kind: Kind) -> str:
+    """The name of a built-in kind's schema among the definitions, or an empty text."""
+    entry = _entries().get((kind.group, kind.version, kind.plural))
+    return str(entry["schema"]) if entry else ""
 
 
 def struct_name(kind: Kind) -> str:

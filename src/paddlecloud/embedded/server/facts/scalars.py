@@ -13,9 +13,7 @@ from decimal import ROUND_UP, Decimal
 from typing import Any
 
 QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE]?)")
-QUANTITY_RULE = (
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-)
+QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 SUFFIXES = {power: suffix for suffix, power in DECIMAL.items()}
@@ -94,7 +92,9 @@ def moment(value: Any, layout: str) -> datetime:
     except ValueError:
         found = None
     if found is None or found.tzinfo is None or "T" not in value:
-        raise Mismatch(value, message=f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"')
+        raise Mismatch(
+            value, message=f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"'
+        )
     return found.astimezone(UTC)
 
 
@@ -119,6 +119,19 @@ def canonical(text: str) -> str:
     if suffix[:1] in ("e", "E") and len(suffix) > 1:
         return with_sign(sign, in_decimal(number.scaleb(int(suffix[1:])), exponents=True))
     return with_sign(sign, in_decimal(number.scaleb(DECIMAL[suffix])))
+
+
+@functools.lru_cache(maxsize=4096)
+def amount(text: str) -> Decimal:
+    """What a stored quantity is worth."""
+    found = QUANTITY.fullmatch(text)
+    if not found:
+        raise Mismatch(text, message=QUANTITY_RULE)
+    sign, digits, suffix = found.groups()
+    number = Decimal(f"{sign}{digits}")
+    if suffix in BINARY[1:]:
+        return number * Decimal(1024 ** BINARY.index(suffix))
+    return number.scaleb(DECIMAL[suffix] if suffix in DECIMAL else int(suffix[1:]))
 
 
 def with_sign(sign: str, text: str) -> str:

@@ -1,0 +1,108 @@
+"""Roles made of roles: an aggregated ClusterRole has the rules of every role its selectors find.
+
+`aggregated` is pure. The server keeps the rules itself, in the step after a role changed: a controller
+would need the right to grant everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ... import log
+from ...errors import ApiError
+from ..store import Change, Place
+from .kinds import Kind
+from .objects import Objects, WriteOptions
+from .rbac import CLUSTER_ROLES
+
+Body = dict[str, Any]
+
+
+def aggregated(roles: Iterable[Body]) -> dict[str, list[Body]]:
+    """The rules that aggregated roles should have and do not have, by the name of the role."""
+    everything = sorted(roles, key=lambda r: str(r["metadata"]["name"]))
+    rules = {r["metadata"]["name"]: r.get("rules") or [] for r in everything}
+    chosen = [r for r in everything if r.get("aggregationRule")]
+    changed: dict[str, list[Body]] = {}
+    # Aggregated roles may be parts of one another: again until nothing changes.
+    for _ in range(len(chosen) + 1):
+        settled = True
+        for role in chosen:
+            name = role["metadata"]["name"]
+            selectors = role["aggregationRule"].get("clusterRoleSelectors") or ()
+            wanted: list[Body] = []
+            for other in everything:
+                if other is role or not any(selects(s, other) for s in selectors):
+                    continue
+                wanted += (r for r in rules[other["metadata"]["name"]] if r not in wanted)
+            if wanted != rules[name]:
+                rules[name] = changed[name] = wanted
+                settled = False
+        if settled:
+            break
+    return changed
+
+
+def selects(selector: Body, role: Body) -> bool:
+    labels = role["metadata"].get("labels") or {}
+    if any(labels.get(k) != v for k, v in (selector.get("matchLabels") or {}).items()):
+        return False
+    return all(fits(e, labels) for e in selector.get("matchExpressions") or ())
+
+
+def fits(expression: Body, labels: Body) -> bool:
+    key, values = expression.get("key"), expression.get("values") or ()
+    tests: dict[str, Callable[[], bool]] = {
+        "In": lambda: key in labels and labels[key] in values,
+        "NotIn": lambda: key not in labels or labels[key] not in values,
+        "Exists": lambda: key in labels,
+        "DoesNotExist": lambda: key not in labels,
+    }
+    test = tests.get(str(expression.get("operator")))
+    return test is not None and test()
+
+
+async def settle(objects: Objects) -> None:
+    """Write every aggregated role whose rules are not what they should be."""
+    kind = role_kind(objects)
+    for name, rules in aggregated(e.load() for e in objects.store.entries(CLUSTER_ROLES)).items():
+        place = Place(CLUSTER_ROLES, "", name)
+        entry = objects.store.get(place)
+        if entry is not None:
+            await objects.update(kind, place, entry.load() | {"rules": rules}, WriteOptions())
+
+
+@contextlib.asynccontextmanager
+async def kept(objects: Objects) -> Any:
+    """Inside this block aggregated roles follow their parts."""
+    changed = asyncio.Event()
+
+    def tell(_: Change) -> None:
+        changed.set()
+
+    watch = objects.store.watch(CLUSTER_ROLES, objects.store.revision)
+    watch.listen(tell)
+    task = asyncio.create_task(follow(objects, changed))
+    try:
+        yield
+    finally:
+        task.cancel()
+        watch.close()
+
+
+async def follow(objects: Objects, changed: asyncio.Event) -> None:
+    while True:
+        await changed.wait()
+        changed.clear()
+        try:
+            await settle(objects)
+        except ApiError as error:
+            # Somebody wrote the role at the same moment: that write wakes us again.
+            log.logger("api").warning("aggregated roles are looked at again: %s", error.message)
+
+
+def role_kind(objects: Objects) -> Kind:
+    return next(k for k in objects.registry.kinds if k.resource == CLUSTER_ROLES)
