@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The rules of our own kinds: what the schema alone cannot say, and the sentence for who breaks it."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def services(namespace: str) -> str:
 
 
 def service(**spec: Any) -> dict[str, Any]:
-    return {"metadata": {"name": "s"}, "apiVersion": "serving.paddlepaddle.org/v1", "kind": "PaddleService", "spec": spec}  # fmt: skip # noqa: E501
+    return {"metadata": {"name": "s"}, "apiVersion": "serving.paddlepaddle.org/v1", "kind": "PaddleService", "spec": spec}  # fmt: skip
 
 
 def hub(kind: str, spec: dict[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,10 @@ import pytest
 
 from paddlecloud.embedded.server import bootstrap, roles
 from paddlecloud.embedded.server.authorization import Authorizer, selected_name
-from paddlecloud.embedded.server.objects import Objects, WriteOptions
+from paddlecloud.embedded.server.objects import Objects
 from paddlecloud.embedded.server.rbac import CLUSTER_BINDINGS, CLUSTER_ROLES, GROUP, Attributes
 from paddlecloud.embedded.server.users import ANONYMOUS, AUTHENTICATED, User, account_groups
+from paddlecloud.embedded.server.writing import WriteOptions
 from paddlecloud.embedded.store import Place, Store
 
 LIST_PODS = Attributes("list", "", "pods", "", "default")

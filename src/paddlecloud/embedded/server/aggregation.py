@@ -15,8 +15,9 @@ from ... import log
 from ...errors import ApiError
 from ..store import Change, Place
 from .kinds import Kind
-from .objects import Objects, WriteOptions
+from .objects import Objects
 from .rbac import CLUSTER_ROLES
+from .writing import WriteOptions
 
 Body = dict[str, Any]
 

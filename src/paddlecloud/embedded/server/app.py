@@ -7,36 +7,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from functools import partial as partial_call
-from typing import Any
 
-import orjson
-import yaml
 from aiohttp import web
 
 from ... import log
-from ...errors import (
-    ApiError,
-    BadRequest,
-    MethodNotAllowed,
-    NotFound,
-    ServerError,
-    TooLarge,
-    UnsupportedMedia,
-)  # fmt: skip
+from ...errors import ApiError, BadRequest, MethodNotAllowed, NotFound, ServerError, TooLarge
 from ..store import Place
-from . import accounts, discovery, listing, openapi, protobuf, scale, watching
+from . import listing, scale, watching
 from .access import Access
+from .answers import as_json, status_response, warn
 from .authorization import attributes_of
+from .bodies import ADMIT, MAY_CREATE, decoded, read_object, write_options
 from .configurations import configuration, force_of, of_a_scale
 from .deletion import options_of
-from .duplicates import duplicates
+from .documents import Documents
 from .kinds import Kind
-from .negotiation import Form, wanted, wants_aggregated
-from .objects import Objects, WriteOptions
-from .ownership import check_manager, invalid_options, manager_of
+from .negotiation import Form, wanted
+from .objects import Objects
 from .patches import APPLY, check_type, patched
 from .paths import Target, parse
 from .rbac import MASTERS, RESOURCES
@@ -48,8 +36,6 @@ from .users import User
 LARGEST = 3 * 1024 * 1024
 HEALTH = ("/healthz", "/livez", "/readyz")
 LOG = log.logger("api")
-ADMIT, MAY_CREATE = "admit", "may_create"  # what a request carries to the write it makes
-OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 VERBS = {
     ("GET", True): "get",
     ("GET", False): "list",
@@ -67,6 +53,7 @@ class Api:
         self.access = access
         self.streams = streams
         self.reviews = Reviews(access)
+        self.documents = Documents(objects, access.accounts)
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=LARGEST)
@@ -82,6 +69,8 @@ class Api:
             return status_response(TooLarge(f"limit is {LARGEST} bytes"))
         except ConnectionError:
             raise
+        except RecursionError:
+            return status_response(BadRequest("the body is nested too deeply"))
         except Exception:
             LOG.exception("%s %s failed", request.method, request.path)
             return status_response(ServerError("an error of the server; its log has the details"))
@@ -100,53 +89,11 @@ class Api:
                 creation = asked._replace(verb="create")
                 request[MAY_CREATE] = partial_call(self.access.authorizer.demand, user, creation)
         if target is None:
-            return self._document(request, path)
+            return self.documents.answer(request, path)
         kind = self.objects.registry.find(target)
         if kind is None or (target.namespace and not kind.namespaced):
             raise NotFound("the server could not find the requested resource")
         return await self._verb(request, user, kind, target)
-
-    def _document(self, request: web.Request, path: str) -> web.Response:
-        registry = self.objects.registry
-        parts = path.strip("/").split("/")
-        match parts:
-            case ["version"]:
-                return as_json(discovery.VERSION)
-            case [".well-known", "openid-configuration"]:
-                return as_json(accounts.discovery(f"https://{request.host}"))
-            case ["openid", "v1", "jwks"]:
-                keys = orjson.dumps(self.access.accounts.keys())
-                return web.Response(body=keys, content_type="application/jwk-set+json")
-            case ["api"] | ["apis"]:
-                return self._groups(request, core=parts == ["api"])
-            case ["openapi", "v3"]:
-                return as_json(openapi.index(registry))
-            case ["openapi", "v3", "api", version]:
-                return document(request, openapi.document(registry, "", version))
-            case ["openapi", "v3", "apis", group, version]:
-                return document(request, openapi.document(registry, group, version))
-            case ["api", version]:
-                return found(discovery.resource_list(registry, "", version))
-            case ["apis", group] if group in registry.groups():
-                return as_json(discovery.group_document(group, registry.groups()[group]))
-            case ["apis", group, version]:
-                return found(discovery.resource_list(registry, group, version))
-        raise NotFound("the server could not find the requested resource")
-
-    def _groups(self, request: web.Request, *, core: bool) -> web.Response:
-        registry = self.objects.registry
-        headers = {"ETag": f'"{registry.etag}"', "Vary": "Accept"}
-        if request.headers.get("If-None-Match") == headers["ETag"]:
-            return web.Response(status=304, headers=headers)
-        if version := wants_aggregated(request.headers.get("Accept", "")):
-            body = discovery.aggregated(registry, core=core)
-            body["apiVersion"] = f"apidiscovery.k8s.io/{version}"
-            headers["Content-Type"] = (
-                f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
-            )
-            return web.Response(body=orjson.dumps(body), headers=headers)
-        body = discovery.core_versions() if core else discovery.group_list(registry)
-        return web.Response(body=orjson.dumps(body), headers={**headers, "Content-Type": "application/json"})
 
     async def _verb(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.StreamResponse:
         method = request.method
@@ -342,89 +289,3 @@ class Api:
 
 def place(kind: Kind, target: Target) -> Place:
     return Place(kind.resource, target.namespace, target.name)
-
-
-def write_options(request: web.Request) -> WriteOptions:
-    given = request.query.get("fieldManager") or ""
-    if given:
-        check_manager(given, OPTIONS.get(request.method, ""))
-    validation = request.query.get("fieldValidation") or ""
-    if validation not in ("", "Ignore", "Strict", "Warn"):
-        wrong = f'Unsupported value: "{validation}": supported values: "", "Ignore", "Strict", "Warn"'
-        kind = OPTIONS.get(request.method, "")
-        raise invalid_options(kind, "fieldValidation", [("FieldValueNotSupported", wrong)])
-    options = WriteOptions("dryRun" in request.query, validation)
-    options.manager = manager_of(given, request.headers.get("User-Agent", ""))
-    options.admit, options.may_create = request.get(ADMIT), request.get(MAY_CREATE)
-    return options
-
-
-async def read_object(request: web.Request, options: WriteOptions | None = None) -> dict[str, Any]:
-    content = await request.read()
-    body = decoded(content, request.content_type)
-    if not isinstance(body, dict):
-        raise BadRequest("the body must be an object")
-    if options and options.field_validation != "Ignore" and request.content_type.endswith("json"):
-        options.duplicates = duplicates(content, body)
-    return body
-
-
-def decoded(content: bytes, content_type: str) -> Any:
-    try:
-        if content_type == protobuf.MEDIA_TYPE:
-            return protobuf.decoded(content)
-        if content_type in ("application/yaml", "application/apply-patch+yaml"):
-            return yaml.load(content, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        # A missing type arrives as octet-stream; some clients leave it out.
-        if content_type.endswith("json") or content_type in ("application/octet-stream", "*/*"):
-            return orjson.loads(content)
-    except (ValueError, yaml.YAMLError) as error:
-        raise BadRequest(f"the body cannot be read: {error}") from error
-    raise UnsupportedMedia(
-        "the body of the request was in an unknown format - "
-        f"accepted media types include: application/json, application/yaml, {protobuf.MEDIA_TYPE}"
-    )
-
-
-def as_json(body: Any, status: int = 200, options: WriteOptions | None = None) -> web.Response:
-    response = web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
-    for warning in options.warnings if options else ():
-        warn(response, warning)
-    return response
-
-
-def warn(response: web.StreamResponse, warning: str) -> None:
-    text = warning.replace("\\", "\\\\").replace('"', '\\"')
-    response.headers.add("Warning", f'299 - "{text}"')
-
-
-def document(request: web.Request, found: openapi.Document | None) -> web.Response:
-    """An OpenAPI document; asked for by its digest it never changes."""
-    if found is None:
-        raise NotFound("the server could not find the requested resource")
-    headers = {"ETag": f'"{found.digest}"', "Vary": "Accept, Accept-Encoding"}
-    asked = request.query.get("hash")
-    if asked not in (None, "", found.digest):
-        headers["Location"] = f"{request.path}?hash={found.digest}"
-        return web.Response(status=301, headers=headers)
-    headers["Cache-Control"] = "public, immutable" if asked else "no-cache, private"
-    if asked:
-        headers["Expires"] = format_datetime(datetime.now(UTC) + timedelta(days=365), usegmt=True)
-    if request.headers.get("If-None-Match") == headers["ETag"]:
-        return web.Response(status=304, headers=headers)
-    headers["Content-Type"] = "application/json"
-    if "gzip" not in request.headers.get("Accept-Encoding", ""):
-        return web.Response(body=found.content, headers=headers)
-    return web.Response(body=found.packed, headers={**headers, "Content-Encoding": "gzip"})
-
-
-def found(body: dict[str, Any] | None) -> web.Response:
-    if body is None:
-        raise NotFound("the server could not find the requested resource")
-    return as_json(body)
-
-
-def status_response(error: ApiError) -> web.Response:
-    return web.Response(
-        body=orjson.dumps(error.as_status()), status=error.status, content_type="application/json"
-    )

@@ -14,7 +14,8 @@ from ...api.kinds import EMBEDDED_ONLY, OURS
 from ..store import Place
 from . import aggregation, escalation, rbac, roles
 from .kinds import CRD
-from .objects import Objects, WriteOptions
+from .objects import Objects
+from .writing import WriteOptions
 
 NAMESPACES = (
     "default", "kube-system", "kube-public", "kube-node-lease",

@@ -15,6 +15,7 @@ from ...errors import BadRequest
 from .kinds import Kind
 from .ownership import invalid_options
 from .patches import APPLY
+from .yamltext import yaml_object
 
 Body = dict[str, Any]
 
@@ -37,8 +38,8 @@ def configuration(content: bytes) -> Body:
         config = orjson.loads(content)
     except ValueError:
         try:
-            config = yaml.load(content, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.YAMLError as error:
+            config = yaml_object(content)
+        except (yaml.YAMLError, ValueError, TypeError) as error:
             text = str(error).partition("\n")[0]
             raise BadRequest(f"error decoding YAML: error converting YAML to JSON: yaml: {text}") from error
     if not isinstance(config, dict):

@@ -11,7 +11,6 @@ import copy
 import secrets
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,34 +33,13 @@ from .rescaling import rescaled
 from .rules import rules_of
 from .schema import Violation, default, prune, violations
 from .versions import as_read
+from .writing import SERVER_SIDE, WriteOptions, check_identity, check_place, merged, outside, report_unknown
 
 Body = dict[str, Any]
 SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # no vowels: no words
-# Set by the server alone; what a client sends for these is put back.
-SERVER_SIDE = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")
 MUST_NAME_REVISION = Violation(
     "metadata.resourceVersion", "FieldValueInvalid", "Invalid value: 0x0: must be specified for an update"
 )
-
-
-@dataclass
-class WriteOptions:
-    dry_run: bool = False
-    field_validation: str = ""
-    """Strict, Warn or Ignore."""
-    warnings: list[str] = field(default_factory=list)
-    duplicates: list[str] = field(default_factory=list)
-    """Fields that the body says more than once."""
-    manager: str = "paddlecloud"
-    """Who owns what this write changes."""
-    owners_known: bool = False
-    """The body carries its owners already: it was applied."""
-    door: str = ""
-    """The subresource that owns what is changed, where the write goes to the object itself: scale."""
-    admit: Callable[[Body, Body | None], None] | None = None
-    """Given the new and the old body; raises when this client may not make that of it."""
-    may_create: Callable[[], None] | None = None
-    """Raises when this client may change an object but not make it."""
 
 
 def utc_now() -> datetime:
@@ -98,7 +76,7 @@ class Objects:
         metadata = body.setdefault("metadata", {})
         if not isinstance(metadata, dict):
             raise unfit_metadata(kind, body)
-        self._check_place(kind, namespace, body)
+        check_place(kind, namespace, body)
         if kind.terminating:
             raise MethodNotAllowed("create not allowed while custom resource definition is terminating")
         if metadata.get("resourceVersion"):
@@ -143,7 +121,7 @@ class Objects:
     async def update(
         self, kind: Kind, place: Place, body: Body, options: WriteOptions, subresource: str = ""
     ) -> Body:
-        self._check_place(kind, place.namespace, body)
+        check_place(kind, place.namespace, body)
         wanted = (body.get("metadata") or {}).get("resourceVersion") or ""
         if not wanted and kind.custom:
             raise refusals.invalid(kind, place.name, [MUST_NAME_REVISION])
@@ -187,7 +165,7 @@ class Objects:
 
             def make(old: Body) -> Body:
                 made = applied(old, config, writer, force, outline, ignored, self.stamp())
-                self._check_place(kind, place.namespace, made)
+                check_place(kind, place.namespace, made)
                 if made["metadata"].get("uid") != old["metadata"]["uid"]:
                     raise refusals.other_uid(kind, place.name, made["metadata"]["uid"])
                 return made
@@ -215,7 +193,7 @@ class Objects:
             entry = self.get(kind, place.namespace, place.name)
             old = entry.load()
             made = make(copy.deepcopy(old))
-            self._check_identity(kind, old, made)
+            check_identity(kind, old, made)
             new = self._made_ready(kind, merged(kind, old, made, subresource), old, options)
             if options.owners_known:
                 owners = made["metadata"].get("managedFields")
@@ -323,21 +301,6 @@ class Objects:
             raise refusals.invalid(kind, name, found)
         return body
 
-    def _check_place(self, kind: Kind, namespace: str, body: Body) -> None:
-        for given, own in ((body.get("apiVersion"), kind.api_version), (body.get("kind"), kind.kind)):
-            if given and given != own:
-                raise BadRequest(
-                    f"{given} in the body does not match the requested resource "
-                    f"({kind.api_version}, Kind={kind.kind})"
-                )
-        given = (body.get("metadata") or {}).get("namespace")
-        if kind.namespaced and given and given != namespace:
-            raise BadRequest(
-                "the namespace of the provided object does not match the namespace sent on the request"
-            )
-        if kind.namespaced and not namespace:
-            raise MethodNotAllowed("the server does not allow this method on the requested resource")
-
     def _check_namespace(self, kind: Kind, namespace: str, name: str) -> None:
         if not kind.namespaced:
             return
@@ -348,65 +311,9 @@ class Objects:
         if entry.load()["metadata"].get("deletionTimestamp") and kind.resource != "/events":
             raise refusals.terminating(kind, namespace, name)
 
-    def _check_identity(self, kind: Kind, old: Body, made: Body) -> None:
-        metadata = made.get("metadata")
-        if not isinstance(metadata, dict):
-            raise BadRequest("metadata must be an object")
-        name = old["metadata"]["name"]
-        if metadata.get("name") != name:
-            raise BadRequest(
-                f"the name of the object ({metadata.get('name')}) does not match the name on the URL ({name})"
-            )
-        if metadata.get("uid") not in (None, "", old["metadata"]["uid"]):
-            raise refusals.precondition(kind, name, "UID", metadata["uid"], old["metadata"]["uid"])
-        if metadata.get("resourceVersion") not in (None, "", old["metadata"]["resourceVersion"]):
-            raise refusals.modified(kind, name)
-
     def _after_write(self, kind: Kind) -> None:
         if kind == CRD:
             self.learn_kinds()
             self._establishing.soon()
         elif kind.terminating and self._establishing.going(kind.resource):
             self._establishing.soon()
-
-
-def merged(kind: Kind, old: Body, made: Body, subresource: str) -> Body:
-    """What a write through this path may change: the status alone, or all but the status."""
-    made = {k: v for k, v in made.items() if k not in ("apiVersion", "kind")}
-    if subresource == "status":
-        new = copy.deepcopy(old)
-        new.pop("status", None)
-        if "status" in made:
-            new["status"] = made["status"]
-        return new
-    new = dict(made)
-    metadata = dict(made["metadata"])
-    for name in (*SERVER_SIDE, "namespace", "resourceVersion"):
-        metadata.pop(name, None)
-        if name in old["metadata"]:
-            metadata[name] = old["metadata"][name]
-    metadata.pop("managedFields", None)
-    new["metadata"] = {k: v for k, v in metadata.items() if v is not None}
-    if kind.has_status:
-        new.pop("status", None)
-        if "status" in old:
-            new["status"] = old["status"]
-    return new
-
-
-def outside(body: Body) -> Body:
-    """What counts for the generation: everything but metadata and status."""
-    return {k: v for k, v in body.items() if k not in ("metadata", "status", "apiVersion", "kind")}
-
-
-def report_unknown(
-    unknown: list[str], options: WriteOptions, kind: Kind | None = None, body: Body | None = None
-) -> None:
-    problems = [*(f'duplicate field "{path}"' for path in options.duplicates)]
-    problems += [f'unknown field "{path}"' for path in unknown]
-    if not problems or options.field_validation == "Ignore":
-        return
-    if options.field_validation == "Strict":
-        sentence = f"strict decoding error: {', '.join(problems)}"
-        raise Unfit(kind, body or {}, sentence) if kind else BadRequest(sentence)
-    options.warnings.extend(problems)

@@ -72,9 +72,7 @@ def invalid(kind: Kind, name: str, violations: Iterable[Violation]) -> Invalid:
     named = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
     causes = [{"reason": v.reason, "message": v.message, "field": v.field} for v in found]
     about = {"name": name, "group": kind.group, "kind": kind.kind, "causes": causes}
-    return Invalid(
-        f'{named} "{name}" is invalid: {what}', details={k: v for k, v in about.items() if v}
-    )
+    return Invalid(f'{named} "{name}" is invalid: {what}', details={k: v for k, v in about.items() if v})
 
 
 def check_new(kind: Kind, name: str, body: dict[str, Any]) -> None:

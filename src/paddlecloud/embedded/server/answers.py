@@ -1,0 +1,58 @@
+"""Answers over HTTP: an object, a list of warnings, a document that may be kept, an error as a `Status`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from ...errors import ApiError, NotFound
+from . import openapi
+from .writing import WriteOptions
+
+
+def as_json(body: Any, status: int = 200, options: WriteOptions | None = None) -> web.Response:
+    response = web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
+    for warning in options.warnings if options else ():
+        warn(response, warning)
+    return response
+
+
+def warn(response: web.StreamResponse, warning: str) -> None:
+    text = warning.replace("\\", "\\\\").replace('"', '\\"')
+    response.headers.add("Warning", f'299 - "{text}"')
+
+
+def document(request: web.Request, found: openapi.Document | None) -> web.Response:
+    """An OpenAPI document; asked for by its digest it never changes."""
+    if found is None:
+        raise NotFound("the server could not find the requested resource")
+    headers = {"ETag": f'"{found.digest}"', "Vary": "Accept, Accept-Encoding"}
+    asked = request.query.get("hash")
+    if asked not in (None, "", found.digest):
+        headers["Location"] = f"{request.path}?hash={found.digest}"
+        return web.Response(status=301, headers=headers)
+    headers["Cache-Control"] = "public, immutable" if asked else "no-cache, private"
+    if asked:
+        headers["Expires"] = format_datetime(datetime.now(UTC) + timedelta(days=365), usegmt=True)
+    if request.headers.get("If-None-Match") == headers["ETag"]:
+        return web.Response(status=304, headers=headers)
+    headers["Content-Type"] = "application/json"
+    if "gzip" not in request.headers.get("Accept-Encoding", ""):
+        return web.Response(body=found.content, headers=headers)
+    return web.Response(body=found.packed, headers={**headers, "Content-Encoding": "gzip"})
+
+
+def found(body: dict[str, Any] | None) -> web.Response:
+    if body is None:
+        raise NotFound("the server could not find the requested resource")
+    return as_json(body)
+
+
+def status_response(error: ApiError) -> web.Response:
+    return web.Response(
+        body=orjson.dumps(error.as_status()), status=error.status, content_type="application/json"
+    )

@@ -1,0 +1,61 @@
+"""What the server says of itself: its version, groups and kinds, OpenAPI, the keys of its tokens."""
+
+from __future__ import annotations
+
+import orjson
+from aiohttp import web
+
+from ...errors import NotFound
+from . import accounts, discovery, openapi
+from .accounts import Accounts
+from .answers import as_json, document, found
+from .negotiation import wants_aggregated
+from .objects import Objects
+
+
+class Documents:
+    def __init__(self, objects: Objects, keys: Accounts) -> None:
+        self._objects, self._accounts = objects, keys
+
+    def answer(self, request: web.Request, path: str) -> web.Response:
+        """The document at *path*; raises `NotFound` where there is none."""
+        registry = self._objects.registry
+        parts = path.strip("/").split("/")
+        match parts:
+            case ["version"]:
+                return as_json(discovery.VERSION)
+            case [".well-known", "openid-configuration"]:
+                return as_json(accounts.discovery(f"https://{request.host}"))
+            case ["openid", "v1", "jwks"]:
+                keys = orjson.dumps(self._accounts.keys())
+                return web.Response(body=keys, content_type="application/jwk-set+json")
+            case ["api"] | ["apis"]:
+                return self._groups(request, core=parts == ["api"])
+            case ["openapi", "v3"]:
+                return as_json(openapi.index(registry))
+            case ["openapi", "v3", "api", version]:
+                return document(request, openapi.document(registry, "", version))
+            case ["openapi", "v3", "apis", group, version]:
+                return document(request, openapi.document(registry, group, version))
+            case ["api", version]:
+                return found(discovery.resource_list(registry, "", version))
+            case ["apis", group] if group in registry.groups():
+                return as_json(discovery.group_document(group, registry.groups()[group]))
+            case ["apis", group, version]:
+                return found(discovery.resource_list(registry, group, version))
+        raise NotFound("the server could not find the requested resource")
+
+    def _groups(self, request: web.Request, *, core: bool) -> web.Response:
+        registry = self._objects.registry
+        headers = {"ETag": f'"{registry.etag}"', "Vary": "Accept"}
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        if version := wants_aggregated(request.headers.get("Accept", "")):
+            body = discovery.aggregated(registry, core=core)
+            body["apiVersion"] = f"apidiscovery.k8s.io/{version}"
+            headers["Content-Type"] = (
+                f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+            )
+            return web.Response(body=orjson.dumps(body), headers=headers)
+        body = discovery.core_versions() if core else discovery.group_list(registry)
+        return web.Response(body=orjson.dumps(body), headers={**headers, "Content-Type": "application/json"})
