@@ -9,7 +9,6 @@ an operation, which a busy machine disturbs less than the rates.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,8 +22,8 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.wire import Measured, Target, load
 from benchmarks.watchers import fan_out
+from benchmarks.wire import Measured, Target, load
 
 NAMESPACE = "bench"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -83,7 +82,7 @@ def fine(status: int) -> bool:
 
 
 def operations(pods: int, divisor: int) -> list[Operation]:
-    many = 4000 // divisor
+    many, few = 4000 // divisor, max(5, 20 // divisor)
     return [
         Operation("create ConfigMap, 1 connection", 1, many // 4, lambda t, n: creates(t, "a", n)),
         Operation("create ConfigMap, 16", 16, many, lambda t, n: creates(t, "b", n)),
@@ -92,8 +91,8 @@ def operations(pods: int, divisor: int) -> list[Operation]:
         Operation("merge-patch ConfigMap, 16", 16, many, lambda t, n: patches(t, n)),
         Operation(f"create {pods} Pods, 16", 16, pods, lambda t, n: pod_creates(t, n)),
         Operation("get Pod, 16", 16, many * 2, lambda t, n: pod_gets(t, n)),
-        Operation(f"list {pods} Pods", 1, max(5, 20 // divisor), lambda t, n: lists(t, n, "application/json")),
-        Operation(f"list {pods} Pods as Table", 1, max(5, 20 // divisor), lambda t, n: lists(t, n, TABLE)),
+        Operation(f"list {pods} Pods", 1, few, lambda t, n: lists(t, n, "application/json")),
+        Operation(f"list {pods} Pods as Table", 1, few, lambda t, n: lists(t, n, TABLE)),
     ]
 
 

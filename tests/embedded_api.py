@@ -17,7 +17,9 @@ from paddlecloud.settings import Home
 
 async def main(home: Home) -> None:
     async with serving(home, identity.establish(home)):
-        await controllers.run(home, from_kubeconfig(home.run / "controllers.kubeconfig"))
+        # What kube-controller-manager does; our own controllers would write where a contract looks.
+        access = from_kubeconfig(home.run / "controllers.kubeconfig")
+        await controllers.run(home, access, controllers.WORKLOADS)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,8 @@ async def test_the_second_candidate_leads_when_the_first_lets_go(access: Access,
         first = asyncio.create_task(lead(Candidate(client, key, "a", pause=0.05), first_work))
         while not order:
             await asyncio.sleep(0.01)
-        second = asyncio.create_task(lead(Candidate(client, key, "b", clock=counting, pause=0.05), second_work))
+        other = Candidate(client, key, "b", clock=counting, pause=0.05)
+        second = asyncio.create_task(lead(other, second_work))
         async with asyncio.timeout(30):
             await asyncio.gather(first, second)
     assert order == ["first", "second"]

@@ -62,6 +62,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
+SPEC_FIELDS = ("containers", "worker", "ports", "template", "volumes", "rules")
 OBJECTS = st.fixed_dictionaries(
     {},
     optional={
@@ -72,7 +73,7 @@ OBJECTS = st.fixed_dictionaries(
                           "finalizers": JSON, "ownerReferences": JSON, "managedFields": JSON}
         ) | JSON,
         "spec": st.fixed_dictionaries(
-            {}, optional=dict.fromkeys(("containers", "worker", "ports", "template", "volumes", "rules"), JSON)
+            {}, optional=dict.fromkeys(SPEC_FIELDS, JSON)
         ) | JSON,
         "status": JSON,
         "data": JSON,

@@ -23,8 +23,8 @@ from paddlecloud.errors import Failed, PaddleCloudError
 
 SOURCE = Path(__file__).parent / "hyperkube"
 COMPONENTS = (
-    "etcd", "informer", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl",
-    "kubelet",
+    "etcd", "informer", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler",
+    "kubectl", "kubelet",
 )  # fmt: skip
 DISK_NEEDED = 8 << 30
 """Modules, compiled packages and the binary, from nothing."""

@@ -10,7 +10,6 @@ from paddlecloud.embedded.node.environments import Environments
 from paddlecloud.embedded.node.suites import Suite, resolve
 from paddlecloud.settings import shipped, value
 
-
 # Under the user's own name: what another user of the machine made is not ours to run.
 ROOT = Path(
     value("environments") or Path(tempfile.gettempdir()) / f"paddlecloud-test-environments-{os.getuid()}"

@@ -24,7 +24,10 @@ class Metrics:
             registry=self.registry,
         )
         self._waiting = Gauge(
-            "paddlecloud_queue_length", "Objects that will be looked at.", ["controller"], registry=self.registry
+            "paddlecloud_queue_length",
+            "Objects that will be looked at.",
+            ["controller"],
+            registry=self.registry,
         )
 
     def looked(self, controller: str, seconds: float, *, failed: bool) -> None:

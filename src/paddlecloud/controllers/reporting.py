@@ -34,7 +34,9 @@ async def reporting(host: str, port: int, health: Health, metrics: Metrics) -> A
         await site.start()
     except OSError as error:
         await runner.cleanup()
-        raise Failed(f"port {port} is in use by another program", next_step="choose another --port") from error
+        raise Failed(
+            f"port {port} is in use by another program", next_step="choose another --port"
+        ) from error
     try:
         yield runner.addresses[0][1]
     finally:

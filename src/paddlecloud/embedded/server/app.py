@@ -14,7 +14,7 @@ from aiohttp import web
 from ... import log
 from ...errors import ApiError, BadRequest, MethodNotAllowed, NotFound, ServerError, TooLarge
 from ..store import Place
-from . import listing, scale, watching
+from . import listing, refusals, scale, watching
 from .access import Access
 from .answers import as_json, status_response, warn
 from .authorization import attributes_of
@@ -236,7 +236,12 @@ class Api:
         match target.subresource, request.method:
             case "status", "GET":
                 return await self._get(request, kind, target)
-            case (("status" | "finalize"), "PUT"):
+            case "finalize", "PUT":
+                # Whoever says a namespace is empty may not know a kind that was defined a moment ago.
+                if self.objects.store.occupied(target.name):
+                    raise refusals.content_remains(kind, target.name)
+                return await self._update(request, kind, target)
+            case "status", "PUT":
                 return await self._update(request, kind, target)
             case "status", "PATCH":
                 return await self._patch(request, kind, target)

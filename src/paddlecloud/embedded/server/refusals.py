@@ -53,6 +53,15 @@ def terminating(kind: Kind, namespace: str, name: str) -> Forbidden:
     )
 
 
+def content_remains(kind: Kind, name: str) -> Conflict:
+    return Conflict(
+        f'Operation cannot be fulfilled on {kind.full_name} "{name}": The system is ensuring all content is '
+        "removed from this namespace.  Upon completion, this namespace will automatically be purged by "
+        "the system.",
+        details=not_found(kind, name).details,
+    )
+
+
 def invalid_options(field: str, message: str) -> Invalid:
     """Query parameters that do not go together."""
     return Invalid(

@@ -87,6 +87,10 @@ class Store:
             return [table[key] for key in sorted(k for k in table if k[0] == namespace)]
         return [table[key] for key in sorted(table)]
 
+    def occupied(self, namespace: str) -> bool:
+        """Whether any object at all is in a namespace."""
+        return any(key[0] == namespace for table in self.objects.values() for key in table)
+
     def entries_as_of(self, resource: str, namespace: str, revision: int) -> list[Entry]:
         """The objects as they were; raises `Expired` when that is no longer known."""
         if revision == self.revision:

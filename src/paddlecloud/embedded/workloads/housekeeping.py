@@ -105,7 +105,7 @@ class Housekeeping:
         body["spec"] = {**body.get("spec", {}), "finalizers": []}
         try:
             await self._client.request(requests.replacement(Namespace, namespace.key, body, "finalize"))
-        except (NotFound, Conflict):
+        except NotFound:
             return
 
     async def _make_account(self, namespace: str) -> None:

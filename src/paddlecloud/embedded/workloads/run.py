@@ -29,10 +29,13 @@ from .volumes import LocalVolumes
 WORKLOADS: tuple[Controller, ...] = (statefulset.CONTROLLER, knative.SERVICES, knative.REVISIONS)
 
 
-async def run(home: Home, access: Access) -> None:
+CONTROLLERS: tuple[Controller, ...] = (*ours.CONTROLLERS, *ours.EMBEDDED_ONLY, *WORKLOADS)
+
+
+async def run(home: Home, access: Access, controllers: tuple[Controller, ...] = CONTROLLERS) -> None:
     """Run until cancelled."""
     async with Client(access) as client, asyncio.TaskGroup() as tasks:
-        runtime = Runtime((*ours.CONTROLLERS, *ours.EMBEDDED_ONLY, *WORKLOADS), client, Options(), Health())
+        runtime = Runtime(controllers, client, Options(), Health())
         informers = runtime.informers
         needed: tuple[type[Resource], ...] = (*KINDS, Node, PersistentVolume)
         for kind in needed:
