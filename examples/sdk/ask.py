@@ -7,11 +7,12 @@ import json
 import sys
 import urllib.request
 import zlib
+from pathlib import Path
 
 
 def pixels(path: str) -> list[list[int]]:
     """The rows of an 8-bit gray PNG whose lines are not filtered, as the generated ones are."""
-    content = open(path, "rb").read()
+    content = Path(path).read_bytes()
     width, height = (int.from_bytes(content[i : i + 4], "big") for i in (16, 20))
     start = content.index(b"IDAT") + 4
     size = int.from_bytes(content[start - 8 : start - 4], "big")
