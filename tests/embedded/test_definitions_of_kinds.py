@@ -21,6 +21,7 @@ ALLOWED = {
     "type", "description", "properties", "additionalProperties", "items", "required", "enum", "default",
     "format", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern",
     "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
 }  # fmt: skip
 
 

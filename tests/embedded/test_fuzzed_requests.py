@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.kubernetes.rest import Rest
 
-BUDGET = 250
+BUDGET = 600
 FIXED = settings(
     max_examples=BUDGET,
     deadline=None,
@@ -76,6 +76,9 @@ OBJECTS = st.fixed_dictionaries(
             {}, optional=dict.fromkeys(SPEC_FIELDS, JSON)
         ) | JSON,
         "status": JSON,
+        "preconditions": JSON,
+        "propagationPolicy": JSON,
+        "gracePeriodSeconds": JSON,
         "data": JSON,
     },
 )  # fmt: skip

@@ -84,6 +84,7 @@ class PdcHome:
                 stderr=output,
                 env={**self.environ, "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,
+                preexec_fn=hears_interrupts,
             )
             try:
                 yield Foreground(process, output.fileno())
@@ -118,6 +119,11 @@ class PdcHome:
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def hears_interrupts() -> None:
+    """Like a shell in front of a person; tests that run in the background inherit deafness to Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,9 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._session is not None:
+            # Nothing is under way any more: a TLS farewell would only keep the sockets a while longer.
+            if self._session.connector is not None:
+                await self._session.connector.close(abort_ssl=True)
             await self._session.close()
             self._session = None
 

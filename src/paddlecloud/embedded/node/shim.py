@@ -106,7 +106,8 @@ def become(order: dict[str, Any], complaint: int, shim: int) -> NoReturn:
         if os.getppid() != shim:
             os._exit(NOT_EXECUTABLE)
         os.setsid()
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        # Whoever started us may ignore some (nohup does, and shells for what runs in the background).
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         log = os.open("log", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)

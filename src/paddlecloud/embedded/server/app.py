@@ -18,7 +18,7 @@ from . import listing, refusals, scale, watching
 from .access import Access
 from .answers import as_json, status_response, warn
 from .authorization import attributes_of
-from .bodies import ADMIT, MAY_CREATE, decoded, read_object, write_options
+from .bodies import ADMIT, MAY_CREATE, decoded, read_object, read_options, write_options
 from .configurations import configuration, force_of, of_a_scale
 from .deletion import options_of
 from .documents import Documents
@@ -197,8 +197,7 @@ class Api:
         return as_json(body, 200, options)
 
     async def _delete(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
-        given = await request.read()
-        options = options_of(decoded(given, request.content_type) if given else {}, dict(request.query))
+        options = options_of(await read_options(request), dict(request.query))
         body, gone = await self.objects.delete(kind, place(kind, target), options)
         if not gone or kind.resource == "/pods":
             return as_json(body)
@@ -215,8 +214,7 @@ class Api:
         return as_json(success)
 
     async def _delete_all(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
-        given = await request.read()
-        options = options_of(decoded(given, request.content_type) if given else {}, dict(request.query))
+        options = options_of(await read_options(request), dict(request.query))
         query = listing.query_of(kind, dict(request.query))
         entries = [
             e

@@ -47,6 +47,15 @@ async def read_object(request: web.Request, options: WriteOptions | None = None)
     return body
 
 
+async def read_options(request: web.Request) -> dict[str, Any]:
+    """The options of a deletion; most clients send none."""
+    content = await request.read()
+    body = decoded(content, request.content_type) if content else None
+    if body is not None and not isinstance(body, dict):
+        raise BadRequest("the body must be DeleteOptions")
+    return body or {}
+
+
 def decoded(content: bytes, content_type: str) -> Any:
     try:
         if content_type == protobuf.MEDIA_TYPE:

@@ -39,6 +39,8 @@ class DeleteOptions:
 def options_of(body: Body, query: dict[str, str]) -> DeleteOptions:
     """From the body, and from the query where the body is silent."""
     preconditions = body.get("preconditions") or {}
+    if not isinstance(preconditions, dict):
+        raise BadRequest("preconditions must be an object")
     grace = body.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
     try:
         seconds = None if grace is None else int(grace)
@@ -48,7 +50,7 @@ def options_of(body: Body, query: dict[str, str]) -> DeleteOptions:
         grace=seconds,
         uid=preconditions.get("uid") or "",
         revision=preconditions.get("resourceVersion") or "",
-        propagation=body.get("propagationPolicy") or query.get("propagationPolicy") or "",
+        propagation=str(body.get("propagationPolicy") or query.get("propagationPolicy") or ""),
         dry_run=bool(body.get("dryRun")) or "dryRun" in query,
     )
 
