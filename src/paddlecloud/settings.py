@@ -63,6 +63,11 @@ class Home:
         return self.root / "run"
 
     @property
+    def lock(self) -> Path:
+        """Held by the supervisor and by every process it started."""
+        return self.run / "supervisor.lock"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

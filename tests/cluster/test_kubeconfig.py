@@ -47,7 +47,7 @@ def home(tmp_path: Path) -> Home:
 def embedded(home: Home) -> Iterator[None]:
     """A cluster of *home* that runs inside the block, as far as its lock tells."""
     written(home.kubeconfig, "embedded")
-    with (home.run / "supervisor.lock").open("w") as lock:
+    with home.lock.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

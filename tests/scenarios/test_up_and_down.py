@@ -13,8 +13,6 @@ import pytest
 from tests.kubernetes.waiting import until
 from tests.scenarios.pdc_home import Foreground, PdcHome
 
-from paddlecloud.embedded.identity import lock_file
-
 
 @pytest.mark.parametrize("detach", [(), ("--detach",)], ids=["foreground", "detached"])
 def test_a_port_in_use_is_told_and_nothing_is_left(home: PdcHome, detach: tuple[str, ...]) -> None:
@@ -80,7 +78,7 @@ def test_the_pid_file_of_a_dead_cluster_names_nobody(home: PdcHome) -> None:
 
 def test_a_new_supervisor_waits_for_the_orphans_of_a_killed_one(home: PdcHome) -> None:
     home.home.make()
-    lock = lock_file(home.home)
+    lock = home.home.lock
     with lock.open("w") as orphan:
         fcntl.flock(orphan, fcntl.LOCK_EX)
         with home.running("up") as up:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..api.core import Node
-from ..cluster.kubeconfig import from_kubeconfig
-from ..embedded.identity import Identity, in_use, known, supervisor_of
+from ..cluster.kubeconfig import from_kubeconfig, runs
+from ..embedded.identity import Identity, known, supervisor_of
 from ..errors import Failed, PaddleCloudError, TimedOut
 from ..sdk.client import Client
 from ..settings import Home
@@ -103,7 +103,7 @@ def stop(home: Home) -> bool:
     if pid:
         os.kill(pid, signal.SIGTERM)
     end = time.monotonic() + ENDS_WITHIN
-    while in_use(home):
+    while runs(home):
         if time.monotonic() > end:
             raise TimedOut(
                 f"process {pid} did not end within {ENDS_WITHIN:.0f} s", next_step=f"kill -9 {pid}"

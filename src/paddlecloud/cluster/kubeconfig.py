@@ -134,9 +134,9 @@ def file_with(context: str, environ: Mapping[str, str]) -> Path:
 
 
 def runs(home: Home) -> bool:
-    """Whether a supervisor has *home*: its lock says so, a pid in a file may be anybody's by now."""
+    """Whether a cluster has *home*: its lock says so, a pid in a file may be anybody's by now."""
     try:
-        handle = os.open(home.run / "supervisor.lock", os.O_RDONLY)
+        handle = os.open(home.lock, os.O_RDONLY)
     except PermissionError:
         return True
     except OSError:

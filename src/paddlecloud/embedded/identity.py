@@ -6,7 +6,6 @@ A client's kubeconfig, the addresses of services and the names of nodes must sur
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
 import os
 import secrets
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from ..cluster.kubeconfig import runs
 from ..errors import Failed
 from ..settings import Home
 
@@ -154,7 +154,7 @@ def kubeconfig(home: Home, identity: Identity, user: dict[str, str]) -> bytes:
 
 def supervisor_of(home: Home) -> int:
     """The pid of the supervisor of *home* if it lives, else 0."""
-    if not in_use(home):
+    if not runs(home):
         return 0  # a pid file that was left behind may name somebody else's process by now
     try:
         pid = int((home.run / "supervisor.pid").read_text())
@@ -162,22 +162,3 @@ def supervisor_of(home: Home) -> int:
     except (OSError, ValueError):
         return 0
     return pid
-
-
-def in_use(home: Home) -> bool:
-    """Whether the supervisor or one of the processes it started still lives: they all hold its lock."""
-    try:
-        handle = os.open(lock_file(home), os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
-
-
-def lock_file(home: Home) -> Path:
-    return home.run / "supervisor.lock"

@@ -28,7 +28,7 @@ from ..cluster.kubeconfig import from_kubeconfig
 from ..errors import AlreadyRunning, PaddleCloudError
 from ..serving import gateway
 from ..settings import Home
-from .identity import Identity, establish, lock_file, supervisor_of
+from .identity import Identity, establish, supervisor_of
 from .node import main as node
 from .node.machine import Declared
 from .server import serve
@@ -75,7 +75,7 @@ def run(home: Home, up: Up, on_start: Callable[[Identity], None]) -> None:
 
 @contextlib.contextmanager
 def lock(home: Home) -> Any:
-    handle = os.open(lock_file(home), os.O_CREAT | os.O_RDWR, 0o600)
+    handle = os.open(home.lock, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         take(handle, home)
         yield

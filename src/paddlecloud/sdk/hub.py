@@ -15,6 +15,7 @@ from ..api.model import (
     ModelVersion,
     ModelVersionSpec,
 )  # fmt: skip
+from ..controllers.model import number
 from ..errors import AlreadyExists, Conflict
 from .client import Client
 
@@ -28,11 +29,11 @@ def add_version(
     with suppress(AlreadyExists):
         client.create(Model(metadata=Metadata(name=model.name, namespace=model.namespace), spec=ModelSpec()))
     for _ in range(TRIES):
-        number = 1 + max((numbered(v.name) for v in versions(client, model)), default=0)
+        following = 1 + max((number(v.name) for v in versions(client, model)), default=0)
         version = ModelVersion(
-            metadata=Metadata(name=f"{model.name}-{number}", namespace=model.namespace),
+            metadata=Metadata(name=f"{model.name}-{following}", namespace=model.namespace),
             spec=ModelVersionSpec(
-                model=model.name, version=f"v{number}", source=source, lineage=lineage, metrics=metrics
+                model=model.name, version=f"v{following}", source=source, lineage=lineage, metrics=metrics
             ),
         )
         try:
@@ -49,9 +50,9 @@ def move_alias(client: Client, model: Key, alias: str, to: str, *, why: str = ""
     """
     ledger = changes(client, model, alias)
     before = ledger[-1].spec.to if ledger else ""
-    number = 1 + (numbered(ledger[-1].name) if ledger else 0)
+    following = 1 + (number(ledger[-1].name) if ledger else 0)
     change = AliasChange(
-        metadata=Metadata(name=f"{model.name}-{alias}-{number}", namespace=model.namespace),
+        metadata=Metadata(name=f"{model.name}-{alias}-{following}", namespace=model.namespace),
         spec=AliasChangeSpec(model=model.name, alias=alias, from_=before, to=to, why=why, by=client.whoami()),
     )
     try:
@@ -65,16 +66,11 @@ def move_alias(client: Client, model: Key, alias: str, to: str, *, why: str = ""
 
 def versions(client: Client, model: Key) -> list[ModelVersion]:
     found = client.list(ModelVersion, model.namespace).items
-    return sorted((v for v in found if v.spec.model == model.name), key=lambda v: numbered(v.name))
+    return sorted((v for v in found if v.spec.model == model.name), key=lambda v: number(v.name))
 
 
 def changes(client: Client, model: Key, alias: str) -> list[AliasChange]:
     """The ledger of one alias, oldest first."""
     found = client.list(AliasChange, model.namespace).items
     mine = [c for c in found if (c.spec.model, c.spec.alias) == (model.name, alias)]
-    return sorted(mine, key=lambda c: numbered(c.name))
-
-
-def numbered(name: str) -> int:
-    last = name.rpartition("-")[2]
-    return int(last) if last.isdigit() else 0
+    return sorted(mine, key=lambda c: number(c.name))
