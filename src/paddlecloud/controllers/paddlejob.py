@@ -190,7 +190,7 @@ def conditions(
         ]
     elif phase is Phase.COMPLETED:
         current = [condition("Completed", True, "Completed"), progressing("Completed")]
-    elif stuck := stuck_pod(pods):
+    elif stuck := stuck_pod(job, pods):
         current = [stuck]
     else:
         current = [progressing(phase.value)]
@@ -220,7 +220,7 @@ def failure(pods: dict[str, Pod], seen: Snapshot) -> str:
     return f"pod {failed.name} failed ({how}){tail}"
 
 
-def stuck_pod(pods: dict[str, Pod]) -> Condition | None:
+def stuck_pod(job: PaddleJob, pods: dict[str, Pod]) -> Condition | None:
     """A pod that cannot start holds the job up: its reason is the job's reason."""
     for pod in pods.values():
         scheduled: dict[str, Any] = next(
@@ -230,8 +230,11 @@ def stuck_pod(pods: dict[str, Pod]) -> Condition | None:
             return waiting("Unschedulable", f"pod {pod.name} has no node: {scheduled.get('message', '')}")
         for state in (*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())):
             reason = ((state.get("state") or {}).get("waiting") or {}).get("reason", "")
-            if reason.startswith(("Err", "Image", "CrashLoop", "CreateContainer")):
-                text = state["state"]["waiting"].get("message", "")
+            if not reason.startswith(("Err", "Image", "CrashLoop", "CreateContainer")):
+                continue
+            text = str(state["state"]["waiting"].get("message", ""))
+            # The endpoints are ours to make, once every pod has its address: nobody is to be told to.
+            if f"ConfigMap {job.name} " not in text and f'configmap "{job.name}" ' not in text:
                 return waiting(reason, f"pod {pod.name} cannot start: {text}")
     return None
 
