@@ -140,6 +140,7 @@ def make_pod(version: ModelVersion, store: str) -> Pod:
         "command": ["python", "convert.py", "--model", source, "--output", "/converted"],
         "volumeMounts": shared,
     }
+    converts = version.spec.format == "paddle"
     upload = {
         "name": "upload",
         "image": UPLOADER,
@@ -147,12 +148,10 @@ def make_pod(version: ModelVersion, store: str) -> Pod:
             "python", "-m", "paddlecloud.pipelines.components.upload", "--source", source,
             "--store", store, "--model", version.spec.model, "--version", version.name,
             "--report", f"configmap:{version.namespace}/{report_name(version)}",
+            *(("--converted", "/converted") if converts else ()),
         ],
         "volumeMounts": [*shared, *mounts],
     }  # fmt: skip
-    converts = version.spec.format == "paddle"
-    if converts:
-        upload["command"] += ["--converted", "/converted"]  # type: ignore[operator]
     return Pod(
         metadata=Metadata(name=pod_name(version), namespace=version.namespace, labels={LABEL: version.name}),
         spec={

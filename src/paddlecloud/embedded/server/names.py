@@ -17,6 +17,12 @@ ANNOTATIONS = 256 * 1024
 LABELLED = ("/namespaces", "/services")  # kinds whose names become one part of a host name
 PATH_NAMED = "rbac.authorization.k8s.io/"  # the group whose kinds may have any name that fits into a path
 
+LABEL_KEY_RULE = "name part must consist of alphanumeric characters, '-', '_' or '.'"
+LABEL_VALUE_RULE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+
 
 def label_problem(name: str) -> str:
     if len(name) > 63:
@@ -61,9 +67,12 @@ def check_metadata(kind: Kind, metadata: dict[str, Any]) -> Iterator[Violation]:
         yield Violation("metadata.name", "FieldValueInvalid", f'Invalid value: "{name}": {problem}')
     for key, value in (metadata.get("labels") or {}).items():
         if not QUALIFIED.fullmatch(key):
-            yield Violation("metadata.labels", "FieldValueInvalid", f'Invalid value: "{key}": name part must consist of alphanumeric characters, \'-\', \'_\' or \'.\'')  # fmt: skip # noqa: E501
+            yield Violation(
+                "metadata.labels", "FieldValueInvalid", f'Invalid value: "{key}": {LABEL_KEY_RULE}'
+            )
         if not isinstance(value, str) or len(value) > 63 or not LABEL_VALUE.fullmatch(value):
-            yield Violation("metadata.labels", "FieldValueInvalid", f'Invalid value: "{value}": a valid label must be an empty string or consist of alphanumeric characters, \'-\', \'_\' or \'.\', and must start and end with an alphanumeric character')  # fmt: skip # noqa: E501
+            wrong = f'Invalid value: "{value}": {LABEL_VALUE_RULE}'
+            yield Violation("metadata.labels", "FieldValueInvalid", wrong)
     annotations = metadata.get("annotations") or {}
     if sum(len(str(k)) + len(str(v)) for k, v in annotations.items()) > ANNOTATIONS:
         yield Violation(
