@@ -12,29 +12,21 @@ import argparse
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import uvloop
-import yaml
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.peers import NAMESPACE, Peer, kubernetes, ours
 from benchmarks.watchers import fan_out
 from benchmarks.wire import Measured, Target, load
 
-NAMESPACE = "bench"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 TICK = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True)
-class Peer:
-    name: str
-    target: Target
-    processes: Callable[[], list[int]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +55,6 @@ def main() -> None:
 
 async def measure(peer: Peer, options: argparse.Namespace) -> dict[str, tuple[Measured, float]]:
     found: dict[str, tuple[Measured, float]] = {}
-    await load(peer.target, iter([namespace(peer.target)]), 1, lambda s: s in (201, 409))
     for operation in operations(options.pods, 10 if options.quick else 1):
         before = cpu(peer)
         measured = await load(
@@ -94,10 +85,6 @@ def operations(pods: int, divisor: int) -> list[Operation]:
         Operation(f"list {pods} Pods", 1, few, lambda t, n: lists(t, n, "application/json")),
         Operation(f"list {pods} Pods as Table", 1, few, lambda t, n: lists(t, n, TABLE)),
     ]
-
-
-def namespace(target: Target) -> bytes:
-    return target.request("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
 
 
 def at(plural: str, name: str = "") -> str:
@@ -190,56 +177,6 @@ def show(results: dict[str, dict[str, tuple[Measured, float]]]) -> None:
             cells.append(f"{measured[1][1] / measured[0][1]:.2f}" if measured[0][1] else "–")
         table.add_row(*cells)
     Console(width=140).print(table)
-
-
-def target_of(kubeconfig: Path) -> Target:
-    import base64
-
-    config = yaml.safe_load(kubeconfig.read_text())
-    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-    data = cluster.get("certificate-authority-data")
-    ca = base64.b64decode(data).decode() if data else Path(cluster["certificate-authority"]).read_text()
-    return Target(cluster["server"], ca, user["token"])
-
-
-@contextmanager
-def ours(home: Path) -> Iterator[Peer]:
-    from paddlecloud.cli import clusters
-    from paddlecloud.settings import Home
-
-    place = Home(home)
-    clusters.start(place, [])
-    try:
-        supervisor = clusters.state(place).pid
-        # `api` is the first child the supervisor starts.
-        api = min(int(c) for c in Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split())
-        yield Peer("ours", target_of(place.run / "controllers.kubeconfig"), lambda: [api])
-    finally:
-        clusters.stop(place)
-
-
-@contextmanager
-def kubernetes(home: Path) -> Iterator[Peer]:
-    from tests.kubernetes import build
-    from tests.kubernetes.control_plane import control_plane
-
-    with control_plane(home, build.build()) as plane:
-        yield Peer("kubernetes", target_of(plane.kubeconfig), lambda: named(("etcd", "kube-apiserver"), home))
-
-
-def named(names: tuple[str, ...], home: Path) -> list[int]:
-    """Our own children of these names."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                command = (entry / "cmdline").read_bytes().split(b"\0")[0].decode()
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if Path(command).name in names and parent == os.getpid():
-                found.append(int(entry.name))
-    return found
 
 
 if __name__ == "__main__":

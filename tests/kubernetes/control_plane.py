@@ -43,12 +43,15 @@ class ControlPlane:
 
 
 @contextmanager
-def control_plane(home: Path, binaries: Path) -> Iterator[ControlPlane]:
-    """Kubernetes with our CRDs, ready to be asked; *home* keeps its data, keys and logs."""
+def control_plane(home: Path, binaries: Path, *, durable: bool = False) -> Iterator[ControlPlane]:
+    """Kubernetes with our CRDs, ready to be asked; *home* keeps its data, keys and logs.
+
+    What tests write is worth nothing after a crash of the machine; *durable* is for measuring the cost.
+    """
     paths = certificates.make(home / "pki", datetime.now(UTC))
     tokens = make_tokens(home / "pki" / "tokens.csv")
     with ExitStack() as stack:
-        etcd = stack.enter_context(running(binaries / "etcd", ETCD_FLAGS, home / "etcd"))
+        etcd = stack.enter_context(running(binaries / "etcd", etcd_flags(durable), home / "etcd"))
         wait_for_socket(client_socket(home), etcd)
         server = stack.enter_context(api_server(home, binaries, paths))
         rest = Rest(server, paths.ca.read_text(), tokens["admin"])
@@ -103,19 +106,19 @@ def wait_until_ready(server: str, paths: Certificates, process: Process) -> None
         until(ready, what=f"a ready answer of {server} (log: {process.log})", limit=START_LIMIT)
 
 
-# Sockets in the folder of the process: no port, and closed to other users.
-ETCD_FLAGS = [
-    "--name=tests",
-    "--data-dir=data",
-    "--listen-client-urls=unix://client:0",
-    "--advertise-client-urls=unix://client:0",
-    "--listen-peer-urls=unix://peer:0",
-    "--initial-advertise-peer-urls=unix://peer:0",
-    "--initial-cluster=tests=unix://peer:0",
-    "--log-level=warn",
-    # The data is worth nothing after a crash of the machine.
-    "--unsafe-no-fsync",
-]
+def etcd_flags(durable: bool) -> list[str]:
+    # Sockets in the folder of the process: no port, and closed to other users.
+    return [
+        "--name=tests",
+        "--data-dir=data",
+        "--listen-client-urls=unix://client:0",
+        "--advertise-client-urls=unix://client:0",
+        "--listen-peer-urls=unix://peer:0",
+        "--initial-advertise-peer-urls=unix://peer:0",
+        "--initial-cluster=tests=unix://peer:0",
+        "--log-level=warn",
+        *([] if durable else ["--unsafe-no-fsync"]),
+    ]
 
 
 def wait_for_socket(path: Path, process: Process) -> None:
