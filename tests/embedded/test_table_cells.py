@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import orjson
 import pytest
 
-from paddlecloud.embedded.server.ages import age, span
+from paddlecloud.embedded.server.ages import Ago, age, span
 from paddlecloud.embedded.server.kinds import Kind
-from paddlecloud.embedded.server.tables import table
+from paddlecloud.embedded.server.rows import Printing, printed
+from paddlecloud.embedded.server.tables import layout
 from paddlecloud.embedded.server.tables_workloads import pod_status
+from paddlecloud.embedded.store import Entry, Place
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -43,7 +46,9 @@ def test_an_age_is_as_exact_as_people_need_it(seconds: float, text: str) -> None
     ],
 )
 def test_an_age_from_a_time(stamp: Any, text: str) -> None:
-    assert age(stamp, NOW) == text
+    found = age(stamp)
+
+    assert (found.text(NOW.timestamp()) if isinstance(found, Ago) else found) == text
 
 
 def waiting(reason: str) -> dict[str, Any]:
@@ -95,7 +100,10 @@ def test_a_pod_that_goes_is_terminating(status: dict[str, Any]) -> None:
 
 
 def cells(kind: Kind, body: dict[str, Any]) -> dict[str, Any]:
-    columns, [row] = table(kind, [body], NOW)
+    entry = Entry(Place(kind.resource, "", "x"), 1, orjson.dumps(body))
+    table = orjson.loads(printed(kind, [entry], {}, Printing("Metadata", NOW)))
+    columns, [row] = table["columnDefinitions"], table["rows"]
+    assert row["object"]["metadata"] == body["metadata"]
     return dict(zip((c["name"] for c in columns), row["cells"], strict=True))
 
 
@@ -157,7 +165,7 @@ def test_a_custom_kind_shows_its_columns_whatever_is_in_them() -> None:
     assert cells(kind, {"metadata": NAME, "status": {"phase": "Up", "since": "soon"}}) == {
         "Name": "x", "Phase": "Up", "Since": "<invalid>", "Wide": None,
     }  # fmt: skip
-    assert [c["priority"] for c in table(kind, [], NOW)[0]] == [0, 0, 0, 1]
+    assert [c["priority"] for c in layout(kind)[0]] == [0, 0, 0, 1]
 
 
 def test_a_custom_kind_without_columns_shows_its_age() -> None:

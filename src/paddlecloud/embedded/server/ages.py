@@ -1,20 +1,31 @@
-"""Times as people say them: 12s, 3m4s, 5h, 12d; pure."""
+"""Times as people say them: 12s, 3m4s, 5h, 12d; pure.
+
+A cell says since when, not how long: it stays true while time passes, and the text is made last.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 
-def age(stamp: str | None, now: datetime) -> str:
-    """A time as people say it: 12s, 3m4s, 5h, 12d."""
+class Ago(NamedTuple):
+    """A time that is shown by how long ago it was."""
+
+    began: float
+    phrase: str = "{}"
+
+    def text(self, now: float) -> str:
+        return self.phrase.format(span(now - self.began))
+
+
+def age(stamp: str | None, phrase: str = "{}") -> Ago | str:
     if not stamp:
         return "<unknown>"
     try:
-        began = datetime.fromisoformat(stamp).astimezone(UTC)
+        return Ago(datetime.fromisoformat(stamp).timestamp(), phrase)
     except (TypeError, ValueError):
         return "<invalid>"
-    return span((now - began).total_seconds())
 
 
 def span(seconds: float) -> str:
@@ -43,5 +54,5 @@ def span(seconds: float) -> str:
     return f"{years}y{rest}d" if rest and years < 8 else f"{years}y"
 
 
-def created(body: dict[str, Any], now: datetime) -> str:
-    return age(body["metadata"].get("creationTimestamp"), now)
+def created(body: dict[str, Any]) -> Ago | str:
+    return age(body["metadata"].get("creationTimestamp"))

@@ -29,8 +29,9 @@ from .patches import APPLY, check_type, patched
 from .paths import Target, parse
 from .rbac import MASTERS, RESOURCES
 from .reviews import Reviews
+from .rows import Printing, printed
 from .streams import NodeStreams
-from .tables import partial, table
+from .tables import partial
 from .users import User
 
 LARGEST = 3 * 1024 * 1024
@@ -125,13 +126,11 @@ class Api:
         entry = self.objects.get(kind, target.namespace, target.name)
         if form is Form.PLAIN:
             return web.Response(body=entry.value, content_type="application/json")
-        body = entry.load()
         if form is Form.PARTIAL:
-            return as_json(partial(body))
-        include = request.query.get("includeObject") or "Metadata"
-        columns, rows = table(kind, [body], self.objects.clock(), include=include)
-        revision = {"resourceVersion": str(entry.revision)}
-        return as_json(listing.table_body(columns, rows, revision))
+            return as_json(partial(entry.load()))
+        printing = Printing(request.query.get("includeObject") or "Metadata", self.objects.clock())
+        body = printed(kind, [entry], {"resourceVersion": str(entry.revision)}, printing)
+        return web.Response(body=body, content_type="application/json")
 
     async def _list(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         parameters = dict(request.query)

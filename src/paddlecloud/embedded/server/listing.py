@@ -16,9 +16,10 @@ from ..store import Entry, Store
 from . import refusals, selectors
 from .kinds import Kind
 from .negotiation import Form
+from .rows import Printing, printed
 from .selectors import Predicate
-from .tables import partial, table
-from .versions import as_read
+from .tables import partial
+from .versions import as_read_all
 
 TOO_LARGE = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
 
@@ -98,15 +99,15 @@ def rendered(
     kind: Kind, entries: list[Entry], metadata: dict[str, Any], form: Form, printing: tuple[str, datetime]
 ) -> bytes:
     include, now = printing
+    entries = as_read_all(kind, entries)
     if form is Form.TABLE:
-        columns, rows = table(kind, (e.load() for e in entries), now, include=include)
-        return orjson.dumps(table_body(columns, rows, metadata))
+        return printed(kind, entries, metadata, Printing(include, now))
     if form is Form.PARTIAL:
         items = b",".join(orjson.dumps(partial(e.load())) for e in entries)
         head: dict[str, Any] = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
     else:
         # The objects are kept as the bytes that go out: a list is only joined.
-        values = (as_read(kind, e).value for e in entries) if kind.custom else nameless(kind, entries)
+        values = (e.value for e in entries) if kind.custom else nameless(kind, entries)
         items = b",".join(values)
         head = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version}
     head["metadata"] = metadata
@@ -118,18 +119,6 @@ def nameless(kind: Kind, entries: list[Entry]) -> Iterator[bytes]:
     head = orjson.dumps({"apiVersion": kind.api_version, "kind": kind.kind})[:-1] + b","
     for entry in entries:
         yield b"{" + entry.value.removeprefix(head) if entry.value.startswith(head) else entry.value
-
-
-def table_body(
-    columns: list[dict[str, Any]] | None, rows: list[dict[str, Any]], metadata: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
-        "metadata": metadata,
-        "columnDefinitions": columns,
-        "rows": rows,
-    }
 
 
 def encoded(revision: int, namespace: str, name: str) -> str:

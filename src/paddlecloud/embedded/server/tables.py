@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Callable
 from typing import Any
 
 from . import tables_cluster as cluster
@@ -14,7 +13,7 @@ from .ages import age
 from .jsonpath import first
 from .kinds import Kind
 
-Cells = Callable[[dict[str, Any], datetime], list[Any]]
+Cells = Callable[[dict[str, Any]], list[Any]]
 Column = dict[str, Any]
 
 
@@ -28,28 +27,13 @@ def column(name: str, kind: str = "string", priority: int = 0) -> Column:
     }
 
 
-def table(
-    kind: Kind, bodies: Iterable[dict[str, Any]], now: datetime, *, include: str = "Metadata"
-) -> tuple[list[Column], list[dict[str, Any]]]:
-    """The columns of a kind and a row for each body."""
-    columns, cells = layout(kind)
-    rows = []
-    for body in bodies:
-        row: dict[str, Any] = {"cells": cells(body, now)}
-        if include == "Object":
-            row["object"] = body
-        elif include == "Metadata":
-            row["object"] = partial(body)
-        rows.append(row)
-    return columns, rows
-
-
 def partial(body: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": body["metadata"]}
 
 
 def layout(kind: Kind) -> tuple[list[Column], Cells]:
-    return custom(kind) if kind.custom else built_in(kind.resource)
+    """The columns of a kind and what fills them."""
+    return custom(kind.columns) if kind.custom else built_in(kind.resource)
 
 
 @functools.cache
@@ -62,16 +46,16 @@ def built_in(resource: str) -> tuple[list[Column], Cells]:
     return columns, cells
 
 
-def custom(kind: Kind) -> tuple[list[Column], Cells]:
-    printed = kind.columns or ({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},)
+def custom(given: tuple[Column, ...]) -> tuple[list[Column], Cells]:
+    printed = given or ({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},)
     columns = [column("Name")]
     columns += [column(c["name"], c["type"], c.get("priority", 0)) for c in printed]
 
-    def cells(body: dict[str, Any], now: datetime) -> list[Any]:
+    def cells(body: dict[str, Any]) -> list[Any]:
         row: list[Any] = [body["metadata"]["name"]]
         for c in printed:
             value = first(body, c["jsonPath"])
-            row.append(age(value, now) if c["type"] == "date" else value)
+            row.append(age(value) if c["type"] == "date" else value)
         return row
 
     return columns, cells

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from .ages import created
@@ -19,7 +18,7 @@ def some(values: Sequence[str]) -> str:
     return ",".join(values[:SHOWN]) + more
 
 
-def service(body: Body, now: datetime) -> list[Any]:
+def service(body: Body) -> list[Any]:
     spec = body.get("spec") or {}
     ports = [
         f"{p['port']}{':' + str(p['nodePort']) if p.get('nodePort') else ''}/{p.get('protocol', 'TCP')}"
@@ -27,7 +26,7 @@ def service(body: Body, now: datetime) -> list[Any]:
     ]
     return [
         body["metadata"]["name"], spec.get("type", "ClusterIP"), spec.get("clusterIP") or "<none>",
-        outside(body), ",".join(ports) or "<none>", created(body, now), pairs(spec.get("selector")),
+        outside(body), ",".join(ports) or "<none>", created(body), pairs(spec.get("selector")),
     ]  # fmt: skip
 
 
@@ -49,7 +48,7 @@ def balanced(body: Body) -> list[str]:
     return [e.get("ip") or e.get("hostname") or "" for e in entries]
 
 
-def endpoints(body: Body, now: datetime) -> list[Any]:
+def endpoints(body: Body) -> list[Any]:
     found = []
     for subset in body.get("subsets") or ():
         ports: list[Body] = subset.get("ports") or [{}]
@@ -58,36 +57,36 @@ def endpoints(body: Body, now: datetime) -> list[Any]:
                 ip = address["ip"]
                 host = f"[{ip}]" if ":" in ip and port else ip
                 found.append(f"{host}:{port['port']}" if port else host)
-    return [body["metadata"]["name"], some(found) or "<none>", created(body, now)]
+    return [body["metadata"]["name"], some(found) or "<none>", created(body)]
 
 
-def endpoint_slice(body: Body, now: datetime) -> list[Any]:
+def endpoint_slice(body: Body) -> list[Any]:
     ports = [
         str(p["port"]) if p.get("port") is not None else p.get("name", "") for p in body.get("ports") or ()
     ]
     addresses = [a for e in body.get("endpoints") or () for a in e["addresses"]]
     return [
         body["metadata"]["name"], body["addressType"], some(ports) or "<unset>", some(addresses) or "<unset>",
-        created(body, now),
+        created(body),
     ]  # fmt: skip
 
 
-def ingress(body: Body, now: datetime) -> list[Any]:
+def ingress(body: Body) -> list[Any]:
     spec = body["spec"]
     hosts = [r["host"] for r in spec.get("rules") or () if r.get("host")]
     return [
         body["metadata"]["name"], spec.get("ingressClassName") or "<none>", some(hosts) or "*",
-        ",".join(balanced(body)), "80, 443" if spec.get("tls") else "80", created(body, now),
+        ",".join(balanced(body)), "80, 443" if spec.get("tls") else "80", created(body),
     ]  # fmt: skip
 
 
-def ingress_class(body: Body, now: datetime) -> list[Any]:
+def ingress_class(body: Body) -> list[Any]:
     spec, shown = body.get("spec") or {}, "<none>"
     if ref := spec.get("parameters"):
         group = f".{ref['apiGroup']}" if ref.get("apiGroup") else ""
         shown = f"{ref['kind']}{group}/{ref['name']}"
-    return [body["metadata"]["name"], spec.get("controller", ""), shown, created(body, now)]
+    return [body["metadata"]["name"], spec.get("controller", ""), shown, created(body)]
 
 
-def policy(body: Body, now: datetime) -> list[Any]:
-    return [body["metadata"]["name"], selecting(body["spec"].get("podSelector")), created(body, now)]
+def policy(body: Body) -> list[Any]:
+    return [body["metadata"]["name"], selecting(body["spec"].get("podSelector")), created(body)]

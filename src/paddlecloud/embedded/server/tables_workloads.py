@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from .ages import age, created, span
+from .ages import Ago, age, created, span
 
 Body = dict[str, Any]
 
 
-def pod(body: Body, now: datetime) -> list[Any]:
+def pod(body: Body) -> list[Any]:
     spec, status = body.get("spec") or {}, body.get("status") or {}
     containers = status.get("containerStatuses") or []
     ready = sum(1 for c in containers if c.get("ready"))
@@ -19,8 +19,8 @@ def pod(body: Body, now: datetime) -> list[Any]:
         body["metadata"]["name"],
         f"{ready}/{len(spec.get('containers') or ())}",
         pod_status(body),
-        restarts(containers, now),
-        created(body, now),
+        restarts(containers),
+        created(body),
         status.get("podIP") or "<none>",
         spec.get("nodeName") or "<none>",
         status.get("nominatedNodeName") or "<none>",
@@ -28,12 +28,12 @@ def pod(body: Body, now: datetime) -> list[Any]:
     ]
 
 
-def restarts(containers: list[Body], now: datetime) -> str:
+def restarts(containers: list[Body]) -> Ago | str:
     """How often, and when last."""
     count = sum(c.get("restartCount", 0) for c in containers)
     ends = [((c.get("lastState") or {}).get("terminated") or {}).get("finishedAt") for c in containers]
     last = max((e for e in ends if e), default="")
-    return f"{count} ({age(last, now)} ago)" if count and last else str(count)
+    return age(last, f"{count} ({{}} ago)") if count and last else str(count)
 
 
 def pod_status(body: Body) -> str:
@@ -99,36 +99,36 @@ def status_of(body: Body, *fields: str) -> list[int]:
     return [status.get(field) or 0 for field in fields]
 
 
-def deployment(body: Body, now: datetime) -> list[Any]:
+def deployment(body: Body) -> list[Any]:
     spec = body["spec"]
     ready, updated, available = status_of(body, "readyReplicas", "updatedReplicas", "availableReplicas")
     return [
         body["metadata"]["name"], f"{ready}/{spec.get('replicas', 1)}", updated, available,
-        created(body, now), *templated(spec["template"]), selecting(spec.get("selector")),
+        created(body), *templated(spec["template"]), selecting(spec.get("selector")),
     ]  # fmt: skip
 
 
-def replica_set(body: Body, now: datetime) -> list[Any]:
+def replica_set(body: Body) -> list[Any]:
     spec = body["spec"]
     # A ReplicationController selects by labels alone.
     selector = spec.get("selector") or {}
     selector = selector if body["kind"] == "ReplicaSet" else {"matchLabels": selector}
     return [
         body["metadata"]["name"], spec.get("replicas", 1), *status_of(body, "replicas", "readyReplicas"),
-        created(body, now), *templated(spec.get("template")), selecting(selector),
+        created(body), *templated(spec.get("template")), selecting(selector),
     ]  # fmt: skip
 
 
-def stateful_set(body: Body, now: datetime) -> list[Any]:
+def stateful_set(body: Body) -> list[Any]:
     [ready] = status_of(body, "readyReplicas")
     spec = body["spec"]
     return [
-        body["metadata"]["name"], f"{ready}/{spec.get('replicas', 1)}", created(body, now),
+        body["metadata"]["name"], f"{ready}/{spec.get('replicas', 1)}", created(body),
         *templated(spec["template"]),
     ]  # fmt: skip
 
 
-def daemon_set(body: Body, now: datetime) -> list[Any]:
+def daemon_set(body: Body) -> list[Any]:
     spec = body["spec"]
     counts = status_of(
         body, "desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled",
@@ -136,16 +136,16 @@ def daemon_set(body: Body, now: datetime) -> list[Any]:
     )  # fmt: skip
     return [
         body["metadata"]["name"], *counts, pairs(spec["template"]["spec"].get("nodeSelector")),
-        created(body, now), *templated(spec["template"]), selecting(spec.get("selector")),
+        created(body), *templated(spec["template"]), selecting(spec.get("selector")),
     ]  # fmt: skip
 
 
-def pod_template(body: Body, _: datetime) -> list[Any]:
+def pod_template(body: Body) -> list[Any]:
     template = body["template"]
     return [body["metadata"]["name"], *templated(template), pairs(template["metadata"].get("labels"))]
 
 
-def job(body: Body, now: datetime) -> list[Any]:
+def job(body: Body) -> list[Any]:
     spec, status = body["spec"], body.get("status") or {}
     done, wanted = status.get("succeeded") or 0, spec.get("completions")
     if wanted is not None:
@@ -154,8 +154,8 @@ def job(body: Body, now: datetime) -> list[Any]:
         several = spec.get("parallelism") or 0
         completions = f"{done}/1 of {several}" if several > 1 else f"{done}/1"
     return [
-        body["metadata"]["name"], job_status(body), completions, job_duration(status, now),
-        created(body, now), *templated(spec["template"]), selecting(spec.get("selector")),
+        body["metadata"]["name"], job_status(body), completions, job_duration(status),
+        created(body), *templated(spec["template"]), selecting(spec.get("selector")),
     ]  # fmt: skip
 
 
@@ -170,41 +170,42 @@ def job_status(body: Body) -> str:
     return next((w for w in ("Suspended", "FailureTarget", "SuccessCriteriaMet") if w in true), "Running")
 
 
-def job_duration(status: Body, now: datetime) -> str:
+def job_duration(status: Body) -> Ago | str:
     start, end = status.get("startTime"), status.get("completionTime")
     if not start:
         return ""
-    until = datetime.fromisoformat(end) if end else now
-    return span((until - datetime.fromisoformat(start)).total_seconds())
+    if not end:
+        return age(start)
+    return span((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())
 
 
-def cron_job(body: Body, now: datetime) -> list[Any]:
+def cron_job(body: Body) -> list[Any]:
     spec, status = body["spec"], body.get("status") or {}
     last = status.get("lastScheduleTime")
     return [
         body["metadata"]["name"], spec["schedule"], spec.get("timeZone") or "<none>",
-        str(bool(spec.get("suspend"))), len(status.get("active") or ()), age(last, now) if last else "<none>",
-        created(body, now), *templated(spec["jobTemplate"]["spec"]["template"]),
+        str(bool(spec.get("suspend"))), len(status.get("active") or ()), age(last) if last else "<none>",
+        created(body), *templated(spec["jobTemplate"]["spec"]["template"]),
         selecting(spec["jobTemplate"]["spec"].get("selector")),
     ]  # fmt: skip
 
 
-def revision(body: Body, now: datetime) -> list[Any]:
+def revision(body: Body) -> list[Any]:
     owner = next((o for o in body["metadata"].get("ownerReferences") or () if o.get("controller")), None)
     shown = "<none>"
     if owner:
         group = owner["apiVersion"].rpartition("/")[0]
         shown = f"{owner['kind'].lower()}{'.' + group if group else ''}/{owner['name']}"
-    return [body["metadata"]["name"], shown, body["revision"], created(body, now)]
+    return [body["metadata"]["name"], shown, body["revision"], created(body)]
 
 
-def autoscaler(body: Body, now: datetime) -> list[Any]:
+def autoscaler(body: Body) -> list[Any]:
     spec, status = body["spec"], body.get("status") or {}
     target = spec["scaleTargetRef"]
     return [
         body["metadata"]["name"], f"{target['kind']}/{target['name']}", measures(spec, status),
         str(spec["minReplicas"]) if "minReplicas" in spec else "<unset>", spec["maxReplicas"],
-        status.get("currentReplicas") or 0, created(body, now),
+        status.get("currentReplicas") or 0, created(body),
     ]  # fmt: skip
 
 
@@ -237,7 +238,7 @@ def measure(target: Body, seen: Body) -> str:
     return f"{seen.get('value', '<unknown>')}/{target.get('value', '<unknown>')}"
 
 
-def budget(body: Body, now: datetime) -> list[Any]:
+def budget(body: Body) -> list[Any]:
     spec = body["spec"]
     least, most = spec.get("minAvailable", "N/A"), spec.get("maxUnavailable", "N/A")
     return [
@@ -245,12 +246,12 @@ def budget(body: Body, now: datetime) -> list[Any]:
         str(least),
         str(most),
         *status_of(body, "disruptionsAllowed"),
-        created(body, now),
+        created(body),
     ]
 
 
-def priority(body: Body, now: datetime) -> list[Any]:
+def priority(body: Body) -> list[Any]:
     return [
-        body["metadata"]["name"], body["value"], bool(body.get("globalDefault")), created(body, now),
+        body["metadata"]["name"], body["value"], bool(body.get("globalDefault")), created(body),
         body.get("preemptionPolicy", ""),
     ]  # fmt: skip

@@ -22,9 +22,10 @@ from aiohttp import web
 from ...errors import ApiError, TooManyRequests
 from ..store import Change, Entry, Store, Watch
 from .kinds import Kind
-from .listing import Query, table_body
+from .listing import Query
 from .negotiation import Form
-from .tables import partial, table
+from .rows import Printing, printed
+from .tables import partial
 from .versions import as_read
 
 BOOKMARK_EVERY = 60.0
@@ -72,7 +73,7 @@ class Watching:
             return b""
         if self.form is Form.TABLE:
             return chunked(self.frame(meaning, change.entry))
-        key = (self.form, meaning, self.kind.version)
+        key = (self.form, meaning, self.kind.api_version)
         if key not in change.kept:
             change.kept[key] = chunked(self.frame(meaning, change.entry))
         made: bytes = change.kept[key]
@@ -82,14 +83,14 @@ class Watching:
         return b'{"type":"' + kind.encode() + b'","object":' + self._body(entry) + b"}\n"
 
     def _body(self, entry: Entry) -> bytes:
+        entry = as_read(self.kind, entry)
         if self.form is Form.TABLE:
-            columns, rows = table(self.kind, [entry.load()], self.now(), include=self.query.include)
-            given = None if self._columns_sent else columns
+            printing = Printing(self.query.include, self.now(), columns=not self._columns_sent)
             self._columns_sent = True
-            return orjson.dumps(table_body(given, rows, {"resourceVersion": str(entry.revision)}))
+            return printed(self.kind, [entry], {"resourceVersion": str(entry.revision)}, printing)
         if self.form is Form.PARTIAL:
             return orjson.dumps(partial(entry.load()))
-        return as_read(self.kind, entry).value
+        return entry.value
 
     def bookmark(self, revision: int, *, end_of_initial: bool = False) -> bytes:
         metadata: dict[str, Any] = {"resourceVersion": str(revision)}

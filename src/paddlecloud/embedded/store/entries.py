@@ -25,6 +25,11 @@ class Entry:
     place: Place
     revision: int
     value: bytes
+    kept: Any = field(default=None, compare=False, repr=False)
+    """What a reader worked out of the value; the value never changes, so it stays right."""
+
+    def keep(self, found: object) -> None:
+        object.__setattr__(self, "kept", found)
 
     def load(self) -> dict[str, Any]:
         """A fresh copy of the object, the caller's to change."""
