@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.peers import NAMESPACE, Peer, kubernetes, ours
-from benchmarks.watchers import fan_out
+from benchmarks.watchers import Fan, fan_out
 from benchmarks.wire import Measured, Target, load
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -62,9 +62,11 @@ async def measure(peer: Peer, options: argparse.Namespace) -> dict[str, tuple[Me
         )
         found[operation.name] = measured, (cpu(peer) - before) / len(measured.times)
         print(f"{peer.name}: {operation.name}: {measured.rate:,.0f}/s", flush=True)
-    before = cpu(peer)
-    watched = await fan_out(peer.target, NAMESPACE, watchers=100, events=20 if options.quick else 100)
-    found["watch, 100 watchers"] = watched, (cpu(peer) - before) / len(watched.times)
+    for writers in (1, 16):
+        before = cpu(peer)
+        rounds = Fan(writers, watchers=100, events=40 if options.quick else 400)
+        watched = await fan_out(peer.target, NAMESPACE, rounds)
+        found[f"watch, 100 watchers, {writers} writing"] = watched, (cpu(peer) - before) / len(watched.times)
     return found
 
 

@@ -163,12 +163,22 @@ async def test_watches_miss_nothing_while_many_write(store: Store) -> None:
     assert [t.result()[0] for t in early] == [1, 1, 1]
 
 
-async def test_a_watch_that_is_closed_ends(store: Store) -> None:
-    watch = store.watch(RESOURCE, 0)
-    await changed(store, "a", 1)
-    watch.close()
+async def test_a_watch_ends_with_the_store_and_hears_all_that_was_acknowledged(tmp_path: Path) -> None:
+    async with opened(tmp_path / "store.db") as store:
+        watch = store.watch(RESOURCE, 0)
+        await changed(store, "a", 3)
 
-    assert [c.revision async for c in watch] == [1]  # what had come before is still told
+    assert [c.revision async for c in watch] == [1, 2, 3]
+
+
+async def test_a_watch_that_begins_before_a_change_is_told_hears_it_once(store: Store) -> None:
+    first, last = await asyncio.gather(changed(store, "a", 1), changed(store, "b", 1))
+    from_now, from_before = store.watch(RESOURCE, last), store.watch(RESOURCE, first - 1)
+    await changed(store, "c", 1)
+
+    assert [(await next_of(from_before)).revision for _ in range(3)] == [1, 2, 3]
+    assert (await next_of(from_now)).revision == 3
+    assert await from_before.next(0.0) is None and await from_now.next(0.0) is None
 
 
 async def test_a_reader_that_falls_behind_is_cut_off(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

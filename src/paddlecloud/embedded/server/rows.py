@@ -55,10 +55,10 @@ def printed(kind: Kind, entries: Iterable[Entry], metadata: dict[str, Any], prin
 def rows(kind: Kind, cells: Cells, entries: Iterable[Entry], include: str) -> Iterator[dict[str, Any]]:
     made_for = kind.columns if kind.custom else cells
     for entry in entries:
-        row = entry.kept
+        row = entry.kept("row")
         if row is None or row.made_for is not made_for:
             row = made(cells, entry, made_for)
-            entry.keep(row)
+            entry.keep("row", row)
         if include == "Metadata":
             part = orjson.Fragment(entry.value[row.start : row.end])
             yield {"cells": row.cells, "object": {**PARTIAL, "metadata": part}}

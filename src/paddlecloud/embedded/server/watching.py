@@ -1,9 +1,8 @@
 """A watch as bytes on the wire: what each change means to one client, and the stream that carries it.
 
 A selector makes some changes look like others: an object that leaves the selection is deleted for this
-client, one that enters it is added. A change is written to its watchers in the same step of the loop that
-makes it visible; what was worked out for one of them is kept for the others. A client that does not read
-is cut off, never waited for.
+client, one that enters it is added. Changes that became visible together are written together; what was
+worked out for one watcher is kept for the others. A client that does not read is cut off, never waited for.
 """
 
 from __future__ import annotations
@@ -25,13 +24,15 @@ from .kinds import Kind
 from .listing import Query
 from .negotiation import Form
 from .rows import Printing, printed
+from .selectors import outline
 from .tables import partial
 from .versions import as_read
 
 BOOKMARK_EVERY = 60.0
 LAST_MARK = 2.0
 LOOK_EVERY = 5.0  # seconds between two looks whether the client is still there
-UNREAD = 16 * 1024 * 1024  # bytes a client may leave unread
+UNREAD = 8 * 1024 * 1024  # bytes a client may leave unread
+STALLED = 60.0  # seconds a client may take for what is there at the beginning, a little at a time
 Type = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -65,6 +66,12 @@ class Watching:
         if is_in:
             return "MODIFIED" if was_in else "ADDED"
         return "DELETED" if was_in else None
+
+    def chunks(self, changes: list[Change]) -> bytes:
+        """All of them as one piece: encrypting and sending cost more than making it."""
+        if len(changes) == 1:
+            return self.chunk(changes[0])
+        return b"".join(self.chunk(change) for change in changes)
 
     def chunk(self, change: Change) -> bytes:
         """The change as it goes out, empty where it is not this client's business."""
@@ -118,17 +125,26 @@ async def stream(request: web.Request, store: Store, watching: Watching) -> web.
     try:
         await response.prepare(request)
         for entry in initial:
-            if watching.query.selected is None or watching.query.selected(entry.load()):
-                await response.write(watching.frame("ADDED", entry))
+            if watching.query.selected is None or watching.query.selected(outline(entry)):
+                await send(response, watching.frame("ADDED", entry))
         if watching.initial_events:
-            await response.write(watching.bookmark(at, end_of_initial=True))
+            await send(response, watching.bookmark(at, end_of_initial=True))
         await follow(request, response, store, watch, watching)
         await response.write_eof()
     except ConnectionError:
         pass  # the client has gone: nobody is left to tell
+    except TimeoutError:
+        if request.transport is not None:
+            request.transport.abort()
     finally:
         watch.close()
     return response
+
+
+async def send(response: web.StreamResponse, frame: bytes) -> None:
+    """Write what waits for the client to read; raises `TimeoutError` when it does not."""
+    async with asyncio.timeout(STALLED):
+        await response.write(frame)
 
 
 async def follow(
@@ -139,11 +155,11 @@ async def follow(
         return
     cut_off: asyncio.Future[ApiError] = asyncio.get_running_loop().create_future()
 
-    def tell(change: Change) -> None:
-        chunk = watching.chunk(change)
-        if not chunk or cut_off.done() or transport.is_closing():
+    def tell(changes: list[Change]) -> None:
+        chunks = watching.chunks(changes)
+        if not chunks or cut_off.done() or transport.is_closing():
             return
-        transport.write(chunk)
+        transport.write(chunks)
         if transport.get_write_buffer_size() > UNREAD:
             cut_off.set_result(TooManyRequests("the watch fell too far behind"))
 
@@ -162,7 +178,7 @@ async def follow(
             if ended.done() or transport.is_closing():
                 return
             if watching.bookmarks and time.monotonic() >= mark:
-                await response.write(watching.bookmark(store.revision))
+                await send(response, watching.bookmark(store.revision))
                 mark = next_mark(time.monotonic(), end)
     finally:
         ended.cancel()

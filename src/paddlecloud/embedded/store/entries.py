@@ -25,11 +25,19 @@ class Entry:
     place: Place
     revision: int
     value: bytes
-    kept: Any = field(default=None, compare=False, repr=False)
-    """What a reader worked out of the value; the value never changes, so it stays right."""
+    _kept: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
-    def keep(self, found: object) -> None:
-        object.__setattr__(self, "kept", found)
+    def kept(self, what: str) -> Any:
+        """What a reader worked out of the value and kept here; None when nobody has yet."""
+        return self._kept and self._kept.get(what)
+
+    def keep(self, what: str, found: object) -> None:
+        """The value never changes, so what follows from it stays right."""
+        if self._kept is None:
+            # Most entries are never asked for anything: they carry no dictionary.
+            object.__setattr__(self, "_kept", {})
+        assert self._kept is not None
+        self._kept[what] = found
 
     def load(self) -> dict[str, Any]:
         """A fresh copy of the object, the caller's to change."""
