@@ -25,6 +25,9 @@ SETTINGS = (
     Setting("home", "~/.paddlecloud", "folder of the embedded cluster: store, keys, pods, volumes, logs"),
     Setting("environments", "", "folder of the suites' environments; empty: `environments` in the home"),
     Setting("suites", "", "further folders with suites, separated by `:`; they win over the shipped ones"),
+    Setting(
+        "isolation", "auto", "how far pods are kept apart: auto, namespaces (without root's rights) or plain"
+    ),
     Setting("log_level", "info", "debug, info, warning or error"),
     Setting("log_format", "text", "text or json"),
 )
@@ -83,6 +86,11 @@ class Home:
     def environments(self) -> Path:
         elsewhere = value("environments")
         return Path(elsewhere).expanduser().absolute() if elsewhere else self.root / "environments"
+
+    @property
+    def images(self) -> Path:
+        """Container images, as an OCI layout with unpacked layers."""
+        return self.root / "images"
 
     def pods(self, node: str) -> Path:
         return self.root / "nodes" / node / "pods"

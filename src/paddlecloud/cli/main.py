@@ -18,6 +18,7 @@ MODULES = {
     "demo": ("demo",),
     "controllers": ("controllers",),
     "safekeeping": ("backup", "restore", "reset"),
+    "images": ("image",),
 }
 
 
