@@ -19,8 +19,9 @@ from paddlecloud.controllers.contract import Controller, identity
 from paddlecloud.embedded.workloads.run import WORKLOADS
 
 EVERY = (*CONTROLLERS, *EMBEDDED_ONLY, *WORKLOADS)
-# A look sees what the one before it made: the end of a job is told before its pods are cleaned up.
-ROUNDS = 3
+# A look sees what the one before it made: the end of a job is told before its pods are cleaned up, and
+# every pod of a Job is told, let go and counted one after the other.
+ROUNDS = 12
 QUICK = settings(
     max_examples=60,
     deadline=None,

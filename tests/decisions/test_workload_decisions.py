@@ -10,14 +10,10 @@ import pytest
 from tests.decisions.builders import (
     NOW,
     a_claim,
-    a_group,
     a_knative,
     a_pod,
     a_revision,
-    created,
-    deleted,
     metadata,
-    named,
     seen,
 )
 
@@ -27,59 +23,15 @@ from paddlecloud.api.core import (
     PersistentVolume,
     PersistentVolumeClaim,
     ServiceAccount,
-    StatefulSet,
 )
 from paddlecloud.api.meta import Metadata, OwnerReference
 from paddlecloud.controllers.contract import Decision
-from paddlecloud.embedded.workloads import collector, housekeeping, knative, statefulset, volumes
-
-READY, STARTING = {"ready": True}, {"ready": False}
+from paddlecloud.embedded.workloads import collector, housekeeping, knative, volumes
 
 
 def status_of(decision: Decision) -> dict[str, Any]:
     assert isinstance(decision.status, dict)
     return decision.status
-
-
-@pytest.mark.parametrize(
-    "pods, wanted, new",
-    [
-        ({}, 3, ["group-0"]),
-        ({0: STARTING}, 3, []),
-        ({0: READY}, 3, ["group-1"]),
-        ({0: READY, 1: STARTING}, 3, []),
-        ({0: READY, 1: READY}, 3, ["group-2"]),
-        ({1: READY}, 3, ["group-0"]),
-        ({}, 0, []),
-    ],
-)
-def test_pods_of_a_group_are_made_in_order(pods: dict[int, Any], wanted: int, new: list[str]) -> None:
-    group = a_group(wanted)
-    around = seen(group, *(a_pod(f"group-{i}", **state) for i, state in pods.items()))
-    decision = statefulset.reconcile(group, around)
-
-    assert created(decision, around) == new and deleted(decision, around) == []
-    assert status_of(decision)["readyReplicas"] == sum(state["ready"] for state in pods.values())
-
-
-@pytest.mark.parametrize("first", [READY, STARTING])
-def test_a_smaller_group_loses_its_last_pods(first: dict[str, Any]) -> None:
-    group = a_group(1)
-    around = seen(group, a_pod("group-0", **first), a_pod("group-1"), a_pod("group-2"))
-
-    assert deleted(statefulset.reconcile(group, around), around) == ["group-1", "group-2"]
-
-
-def test_pods_of_a_group_have_stable_names() -> None:
-    pod = statefulset.make_pod(a_group(2), 1)
-
-    assert (pod.name, pod.spec["hostname"], pod.spec["subdomain"]) == ("group-1", "group-1", "group")
-    assert pod.metadata.labels["apps.kubernetes.io/pod-index"] == "1"
-
-
-@pytest.mark.parametrize("group", [a_group(1, template=None), a_group(None)])
-def test_a_group_that_says_too_little_stops_nothing(group: StatefulSet) -> None:
-    assert named(statefulset.reconcile(group, seen(group))) == ["Pod/group-0"]
 
 
 def told(decision: Decision, kind: str = "Ready") -> str:

@@ -18,6 +18,7 @@ from paddlecloud.controllers.contract import (
     HttpQuestion,
     Question,
     Snapshot,
+    Update,
     identity,
     plan,
 )
@@ -60,11 +61,20 @@ class World:
         found: list[Callable[[World], World]] = []
         found += [without(child) for child in planned.delete]
         found += [with_child(stored(child, self.terse)) for child in planned.create]
+        found += [self._change(u) for u in decision.changes]
         found += [with_child(patched(u.observed, u.patch, self.terse)) for u in planned.update]
         assert decision.status is not None
         if patch := status_patch(self.owner, decision.status):
             found.append(with_status(patch))
         return found
+
+    def _change(self, update: Update) -> Callable[[World], World]:
+        """A patch of a child or of the object itself; a child that loses its owner is none any more."""
+        if identity(update.observed) == identity(self.owner):
+            return lambda w: replace(w, owner=patched(w.owner, update.patch, self.terse))
+        if "ownerReferences" in update.patch.get("metadata", {}):
+            return without(update.observed)
+        return with_child(patched(update.observed, update.patch, self.terse))
 
     def settled(self, rounds: int) -> World:
         """The world after looking until nothing is left to write, within so many looks."""

@@ -47,6 +47,7 @@ class Informer(Generic[R]):
         self._client, self._scope, self._luck, self._owner_of = client, Scope(namespace), luck, owner_of
         self._objects: dict[Key, R] = {}
         self._owned: dict[str, dict[Key, R]] = {}
+        self._labels: dict[str, dict[tuple[str, str], dict[Key, R]]] = {}
         self._callbacks: list[Callback[R]] = []
         self._misfits: set[str] = set()
         self._log = log.logger(f"informer.{kind.plural}")
@@ -58,8 +59,20 @@ class Informer(Generic[R]):
         return tuple(self._objects.values())
 
     def owned(self, uid: str) -> tuple[R, ...]:
-        """The objects controlled by the owner with that uid."""
+        """The objects controlled by the owner with that uid; with an empty one, those nobody controls."""
         return tuple(self._owned.get(uid, {}).values())
+
+    def labelled(self, namespace: str, labels: Iterable[tuple[str, str]]) -> tuple[R, ...]:
+        """The objects of a namespace that may carry *labels*: the first one is looked up, the rest is not."""
+        first = next(iter(labels), None)
+        if first is None or not namespace:
+            return self.all()
+        name, value = first
+        if name not in self._labels:
+            self._labels[name] = {}
+            for key, obj in self._objects.items():
+                self._label(name, key, obj)
+        return tuple(self._labels[name].get((namespace, value), {}).values())
 
     def reached(self, resource_version: str) -> bool:
         """Whether every change up to *resource_version* of this kind is in the cache.
@@ -137,8 +150,9 @@ class Informer(Generic[R]):
             self._unindex(key, old)
         if new is not None:
             self._objects[key] = new
-            if owner := self._owner_of(new):
-                self._owned.setdefault(owner, {})[key] = new
+            self._owned.setdefault(self._owner_of(new), {})[key] = new
+            for name in self._labels:
+                self._label(name, key, new)
         if old is None and new is None:
             return
         if old and new and old.metadata.resource_version == new.metadata.resource_version:
@@ -152,6 +166,17 @@ class Informer(Generic[R]):
             siblings.pop(key, None)
             if not siblings:
                 del self._owned[owner]
+        for name, index in self._labels.items():
+            place = (key.namespace, old.metadata.labels.get(name, ""))
+            if found := index.get(place):
+                found.pop(key, None)
+                if not found:
+                    del index[place]
+
+    def _label(self, name: str, key: Key, obj: R) -> None:
+        if name in obj.metadata.labels:
+            place = (key.namespace, obj.metadata.labels[name])
+            self._labels[name].setdefault(place, {})[key] = obj
 
     def _parse(self, item: dict[str, Any]) -> R | None:
         uid = str(item.get("metadata", {}).get("uid"))

@@ -33,6 +33,8 @@ class Selection(NamedTuple):
     kind: type[Resource]
     namespace: str = ""
     labels: tuple[tuple[str, str], ...] = ()
+    orphans: bool = False
+    """Only those nobody controls."""
 
 
 class HttpQuestion(NamedTuple):
@@ -61,6 +63,8 @@ class Snapshot:
     children: tuple[Resource, ...] = ()
     related: tuple[Resource, ...] = ()
     answers: Mapping[Question, Any] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    """What the server said to the creations it refused at the last look."""
 
     def owned(self, kind: type[R]) -> dict[str, R]:
         """The children of a kind, by name."""
@@ -91,6 +95,27 @@ class Removal(NamedTuple):
     reason: str
 
 
+class Deed(NamedTuple):
+    """One write to a child that was carried out or, with a *refusal*, was not."""
+
+    verb: str
+    """created, deleted or updated."""
+    child: Resource
+    """As it was before an update or a deletion."""
+    patch: Mapping[str, Any] = {}
+    """Of an update."""
+    refusal: str = ""
+    owner: str = ""
+    """The name of the object it was done for."""
+
+
+class Ending(NamedTuple):
+    """The object itself is to go."""
+
+    propagation: str = "Background"
+    grace: int | None = None
+
+
 @dataclass(frozen=True)
 class Decision:
     """What should be. A child that is not listed will be deleted unless it holds data."""
@@ -99,10 +124,17 @@ class Decision:
     children: tuple[Resource, ...] = ()
     removals: tuple[Removal, ...] = ()
     notes: tuple[Note, ...] = ()
+    asides: tuple[Note, ...] = ()
+    """Events to record although nothing was written; those of the last look are not repeated."""
     check_again: float | None = None
     """Seconds until the next look, where time itself would change the answer."""
     finalizers: tuple[str, ...] | None = None
     """The finalizers the object should have; None leaves them alone."""
+    needs: tuple[Resource, ...] = ()
+    """Made before the children if they are not there, and owned by nobody: claims outlive their users."""
+    changes: tuple[Update, ...] = ()
+    """Patches of objects as they were seen, whoever owns them: adoption, release, finalizers of children."""
+    ending: Ending | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +163,14 @@ def nothing_asked(_: Any, __: Snapshot) -> tuple[Question, ...]:
     return ()
 
 
+def refusals_only(deed: Deed) -> Note | None:
+    """What a user must hear of any controller: a child it could not make or change."""
+    if not deed.refusal:
+        return None
+    reason = "FailedCreate" if deed.verb == "created" else "FailedUpdate"
+    return Note("Warning", reason, f"{deed.child.kind} {deed.child.name}: {deed.refusal}")
+
+
 @dataclass(frozen=True)
 class Controller:
     """One line of the table of contents: a kind, what it owns, what it reads, how it decides."""
@@ -145,6 +185,10 @@ class Controller:
     asks: Callable[[Any, Snapshot], tuple[Question, ...]] = nothing_asked
     while_deleting: bool = False
     """Also decide for objects that are being deleted (they hold one of our finalizers)."""
+    tells: Callable[[Deed], Note | None] = refusals_only
+    """The event of a write to a child, if it is worth one."""
+    component: str = ""
+    """Who the events say they are from; empty: paddlecloud-NAME."""
 
 
 def plan(observed: Iterable[Resource], decision: Decision) -> Plan:

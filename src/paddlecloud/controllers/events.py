@@ -20,9 +20,9 @@ LONGEST_MESSAGE = 1024
 LONGEST_NAME = 253
 
 
-async def record(client: Client, obj: Resource, note: Note, controller: str, now: datetime) -> None:
+async def record(client: Client, obj: Resource, note: Note, component: str, now: datetime) -> None:
     """Tell *note* of *obj*; an event that cannot be written is logged and never stops the work."""
-    event = event_of(obj, note, controller, now)
+    event = event_of(obj, note, component, now)
     try:
         try:
             await client.create(event)
@@ -31,11 +31,11 @@ async def record(client: Client, obj: Resource, note: Note, controller: str, now
             again = {"count": told.count + 1, "lastTimestamp": event.last_timestamp}
             await client.patch(Event, event.key, again)
     except PaddleCloudError as error:
-        line = log.for_object(f"controllers.{controller}", obj.kind, obj.namespace, obj.name)
+        line = log.for_object(f"controllers.{component}", obj.kind, obj.namespace, obj.name)
         line.warning("event %s not recorded: %s", note.reason, error.message)
 
 
-def event_of(obj: Resource, note: Note, controller: str, now: datetime) -> Event:
+def event_of(obj: Resource, note: Note, component: str, now: datetime) -> Event:
     stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
     said = "\0".join((obj.uid, note.type, note.reason, note.message))
     digest = hashlib.sha256(said.encode()).hexdigest()[:16]
@@ -49,7 +49,7 @@ def event_of(obj: Resource, note: Note, controller: str, now: datetime) -> Event
         type=note.type,
         reason=note.reason,
         message=note.message[:LONGEST_MESSAGE],
-        source={"component": f"paddlecloud-{controller}"},
+        source={"component": component},
         count=1,
         first_timestamp=stamp,
         last_timestamp=stamp,

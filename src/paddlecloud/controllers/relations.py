@@ -1,23 +1,27 @@
 """Who looks at whom: from an object that changed to the objects whose decisions read it.
 
-A mirror of what `Controller.related` said about every object; asking it costs no walk over all objects.
+A mirror of what `Controller.related` said about every object; asking it costs no walk over all objects:
+a selection is found by its namespace and its first label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..api.meta import Key, Resource
 from .contract import Ref, Selection
+from .ownership import owner_uid
 
 Name = tuple[type[Resource], str, str]
+Label = tuple[str, str]
+Shelf = tuple[type[Resource], str, Label | None]
 
 
 class Relations:
     def __init__(self) -> None:
         self._wishes: dict[Key, tuple[Ref | Selection, ...]] = {}
         self._readers: dict[Name, set[Key]] = {}
-        self._selections: dict[type[Resource], dict[Key, set[Selection]]] = {}
+        self._selections: dict[Shelf, dict[Key, set[Selection]]] = {}
 
     def wants(self, reader: Key, wishes: Iterable[Ref | Selection]) -> None:
         """*reader* now wants to see exactly these."""
@@ -27,16 +31,18 @@ class Relations:
             if isinstance(wish, Ref):
                 self._readers.setdefault((wish.kind, wish.namespace, wish.name), set()).add(reader)
             else:
-                self._selections.setdefault(wish.kind, {}).setdefault(reader, set()).add(wish)
+                self._selections.setdefault(shelf(wish), {}).setdefault(reader, set()).add(wish)
         if not self._wishes[reader]:
             del self._wishes[reader]
 
     def readers(self, obj: Resource) -> set[Key]:
         """The keys of all objects that want to see *obj*."""
         by_name = self._readers.get((type(obj), obj.namespace, obj.name), set())
-        selecting = self._selections.get(type(obj), {})
         return by_name | {
-            reader for reader, wishes in selecting.items() if any(selects(w, obj) for w in wishes)
+            reader
+            for place in shelves(obj)
+            for reader, wishes in self._selections.get(place, {}).items()
+            if any(selects(w, obj) for w in wishes)
         }
 
     def _forget(self, reader: Key) -> None:
@@ -46,12 +52,27 @@ class Relations:
                 self._readers[name].discard(reader)
                 if not self._readers[name]:
                     del self._readers[name]
-            else:
-                self._selections[wish.kind].pop(reader, None)
+            elif (place := shelf(wish)) in self._selections:
+                self._selections[place].pop(reader, None)
+                if not self._selections[place]:
+                    del self._selections[place]
+
+
+def shelf(selection: Selection) -> Shelf:
+    return selection.kind, selection.namespace, selection.labels[0] if selection.labels else None
+
+
+def shelves(obj: Resource) -> Iterator[Shelf]:
+    """Where a selection that takes *obj* can lie."""
+    for namespace in {"", obj.namespace}:
+        for label in (None, *obj.metadata.labels.items()):
+            yield type(obj), namespace, label
 
 
 def selects(selection: Selection, obj: Resource) -> bool:
     labels = obj.metadata.labels
-    return selection.namespace in ("", obj.namespace) and all(
-        labels.get(name) == value for name, value in selection.labels
+    return (
+        selection.namespace in ("", obj.namespace)
+        and not (selection.orphans and owner_uid(obj))
+        and all(labels.get(name) == value for name, value in selection.labels)
     )

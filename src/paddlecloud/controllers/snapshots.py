@@ -25,12 +25,14 @@ class Around:
     obj: Resource
     children: Iterable[Resource]
     now: datetime
+    refused: tuple[str, ...] = ()
 
 
 async def look(controller: Controller, around: Around, informers: Informers, client: Client) -> Snapshot:
     """The snapshot that *controller* decides on."""
     related = related_objects(controller.related(around.obj), informers)
-    seen = Snapshot(around.now, tuple(sorted(around.children, key=identity)), related)
+    children = tuple(sorted(around.children, key=identity))
+    seen = Snapshot(around.now, children, related, refused=around.refused)
     questions = controller.asks(around.obj, seen)
     return replace(seen, answers=await ask(client, questions)) if questions else seen
 
@@ -58,6 +60,8 @@ def related_objects(wishes: Iterable[Ref | Selection], informers: Informers) -> 
 def matching(wish: Ref | Selection, informers: Informers) -> Iterable[Resource]:
     informer = informers[wish.kind]
     if isinstance(wish, Selection):
-        return [obj for obj in informer.all() if selects(wish, obj)]
+        if wish.orphans:
+            return [obj for obj in informer.owned("") if selects(wish, obj)]
+        return [obj for obj in informer.labelled(wish.namespace, wish.labels) if selects(wish, obj)]
     obj = informer.get(Key(wish.namespace if wish.kind.namespaced else "", wish.name))
     return [] if obj is None else [obj]

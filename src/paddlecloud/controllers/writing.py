@@ -24,7 +24,7 @@ from ..errors import (
     TooManyRequests,
     Unavailable,
 )
-from .contract import Note, Plan, Update, identity
+from .contract import Controller, Deed, Ending, Note, Plan, Update, identity
 from .expectations import Expectations
 from .ownership import adopted, left_behind, owner_uid
 from .statuses import status_patch
@@ -39,19 +39,21 @@ class Writes:
     """The writes of one pass; `errors`, `notes` and `again` tell afterwards how they went."""
 
     def __init__(
-        self, controller: str, client: Client, owner: Resource, expected: Expectations, now: float
+        self, controller: Controller, client: Client, owner: Resource, expected: Expectations, now: float
     ) -> None:
         self.owner = owner
         """As it is after the last write to it."""
         self.errors: list[PaddleCloudError] = []
         self.notes: list[Note] = []
-        """What a user should know about writes that were refused."""
+        """What a user should know about the writes to children."""
+        self.refused: list[str] = []
+        """What the server said to the creations it refused."""
         self.again: float | None = None
         """Seconds until a look is worth while, because something outside has to happen first."""
         self.made = 0
         self._client, self._expected, self._now = client, expected, now
-        self._key = owner.key
-        self._log = log.for_object(f"controllers.{controller}", owner.kind, owner.namespace, owner.name)
+        self._key, self._tells = owner.key, controller.tells
+        self._log = log.for_object(f"controllers.{controller.name}", owner.kind, owner.namespace, owner.name)
 
     async def add_finalizers(self, wanted: tuple[str, ...] | None) -> None:
         """Raises when it cannot: nothing that needs the finalizer may be made then."""
@@ -71,6 +73,23 @@ class Writes:
         for update in plan.update:
             await self._attempt(self._update(update))
 
+    async def needs(self, wanted: tuple[Resource, ...]) -> None:
+        """Make what the children will use; whoever made it before is as good."""
+        for obj in wanted:
+            await self._attempt(self._provide(obj))
+
+    async def changes(self, updates: tuple[Update, ...]) -> None:
+        """Patches of objects that need not be children, and of the owner itself."""
+        for update in updates:
+            mine = identity(update.observed) == identity(self.owner)
+            await self._attempt(self._patch_owner(update.patch) if mine else self._update(update))
+
+    async def end(self, ending: Ending | None) -> None:
+        """Delete the owner itself, unless something is left to be done for it."""
+        going = self.owner.metadata.deletion_timestamp is not None
+        if ending is not None and not self.errors and (ending.grace == 0 or not going):
+            await self._attempt(self._end(ending))
+
     async def status(self, decided: Value | dict[str, Any] | None) -> bool:
         """Store the status if it differs; whether it was written."""
         if decided is None or not self.owner.has_status:
@@ -87,6 +106,33 @@ class Writes:
         if await self._attempt(self._patch_owner({"metadata": {"finalizers": kept}})):
             self._wrote("removed the finalizer %s", ", ".join(f for f in have if f not in kept))
 
+    async def _provide(self, obj: Resource) -> None:
+        try:
+            made = await self._client.create(obj)
+        except AlreadyExists:
+            return
+        except ApiError as error:
+            if not isinstance(error, PASSING):
+                self._tell(Deed("created", obj, refusal=error.message))
+            raise
+        self._expected.written(self._key, made, self._now)
+        self._wrote("created %s %s", obj.kind, obj.name)
+        self._tell(Deed("created", made))
+
+    async def _end(self, ending: Ending) -> None:
+        try:
+            await self._client.delete(
+                type(self.owner),
+                self._key,
+                uid=self.owner.uid,
+                grace=ending.grace,
+                propagation=ending.propagation,
+            )
+        except NotFound:
+            return
+        self._wrote("deleted it")
+        self._expected.deleted(self._key, self.owner, self._now)
+
     async def _delete(self, child: Resource, reason: str) -> None:
         try:
             await self._client.delete(type(child), child.key, uid=child.uid)
@@ -94,6 +140,7 @@ class Writes:
             pass
         else:
             self._wrote("deleted %s %s%s", child.kind, child.name, f": {reason}" if reason else "")
+            self._tell(Deed("deleted", child))
         self._expected.deleted(self._key, child, self._now)
 
     async def _create(self, child: Resource) -> None:
@@ -103,13 +150,13 @@ class Writes:
             await self._meet(child)
         except ApiError as error:
             if not isinstance(error, PASSING):
-                self.notes.append(
-                    Note("Warning", "FailedCreate", f"{child.kind} {child.name}: {error.message}")
-                )
+                self.refused.append(error.message)
+                self._tell(Deed("created", child, refusal=error.message))
             raise
         else:
             self._expected.written(self._key, made, self._now)
             self._wrote("created %s %s", child.kind, child.name)
+            self._tell(Deed("created", made))
 
     async def _meet(self, child: Resource) -> None:
         """A child to be created exists already: ours and unseen so far, a predecessor's, or a stranger's."""
@@ -137,11 +184,11 @@ class Writes:
             raise Conflict(f"{observed.kind} {observed.name} has gone") from error
         except ApiError as error:
             if not isinstance(error, PASSING):
-                said = f"{observed.kind} {observed.name}: {error.message}"
-                self.notes.append(Note("Warning", "FailedUpdate", said))
+                self._tell(Deed("updated", observed, update.patch, refusal=error.message))
             raise
         self._expected.written(self._key, now, self._now)
         self._wrote("updated %s %s", observed.kind, observed.name)
+        self._tell(Deed("updated", observed, update.patch))
 
     async def _write_status(self, patch: dict[str, Any]) -> None:
         await self._patch_owner({"status": patch}, subresource="status")
@@ -165,6 +212,10 @@ class Writes:
             self.errors.append(error)
             return False
         return True
+
+    def _tell(self, deed: Deed) -> None:
+        if note := self._tells(deed._replace(owner=self.owner.name)):
+            self.notes.append(note)
 
     def _look_again(self, seconds: float) -> None:
         self.again = seconds if self.again is None else min(self.again, seconds)

@@ -1,8 +1,8 @@
 """`pdc up`: one process that starts the others and starts them again when they die.
 
-Children are forked after the common imports, so that starting costs little and memory is shared. They
-end with the supervisor, even when it is killed; the pods do not. One home has one supervisor: the lock
-says so, not the pid file. The children share that lock, so that no successor starts beside them.
+Children are forked after the imports that all share, so that memory is shared too; what only one needs
+it imports itself, beside the others. They end with the supervisor, even when it is killed; the pods do
+not. One home has one supervisor: the lock says so, not the pid file. The children share that lock, so that no successor starts beside them.
 """
 
 from __future__ import annotations
@@ -24,15 +24,10 @@ from typing import Any
 import uvloop
 
 from .. import log, settings
-from ..cluster.kubeconfig import from_kubeconfig
 from ..errors import AlreadyRunning, PaddleCloudError
-from ..serving import gateway
 from ..settings import Home
 from .identity import Identity, establish, supervisor_of
-from .node import main as node
-from .node.machine import Declared
-from .server import serve
-from .workloads import run as controllers
+from .store.soundness import examine
 
 PR_SET_PDEATHSIG = 1
 QUICK = 5.0  # a process that lives shorter than this is restarted more and more slowly
@@ -51,10 +46,13 @@ class Up:
     node_labels: dict[str, str] = field(default_factory=dict)
 
 
+Work = Coroutine[Any, Any, None]
+
+
 @dataclass
 class Child:
     name: str
-    main: Callable[[], Coroutine[Any, Any, None]]
+    main: Callable[[], Work]
     pid: int = 0
     started: float = 0.0
     failures: int = 0
@@ -65,6 +63,8 @@ def run(home: Home, up: Up, on_start: Callable[[Identity], None]) -> None:
     """Be the supervisor of *home* until told to end. Raises `AlreadyRunning` for a second one."""
     home.make()
     with lock(home):
+        # A cluster without its objects would only start again and again.
+        examine(home.store)
         identity = establish(home, port=up.port, nodes=up.nodes)
         (home.run / "supervisor.pid").write_text(str(os.getpid()))
         try:
@@ -102,17 +102,39 @@ def take(handle: int, home: Home) -> None:
 
 
 def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
+    def api() -> Work:
+        from .server import serve
+
+        return serve.run(home, identity)
+
+    def controllers() -> Work:
+        from .workloads import run
+
+        return run.run(home, access("controllers"))
+
+    def node() -> Work:
+        from .node import main
+        from .node.machine import Declared
+
+        declared = Declared(labels=up.node_labels, pretend_gpus=up.pretend_gpus)
+        options = main.NodeOptions(identity.node_names, identity.block, declared)
+        return main.run(home, access("node"), options)
+
+    def gateway() -> Work:
+        from ..serving import gateway
+
+        return gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port)
+
     def access(name: str) -> Any:
+        from ..cluster.kubeconfig import from_kubeconfig
+
         return from_kubeconfig(home.run / f"{name}.kubeconfig")
 
-    options = node.NodeOptions(
-        identity.node_names, identity.block, Declared(labels=up.node_labels, pretend_gpus=up.pretend_gpus)
-    )
     return [
-        Child("api", lambda: serve.run(home, identity)),
-        Child("controllers", lambda: controllers.run(home, access("controllers"))),
-        Child("node", lambda: node.run(home, access("node"), options)),
-        Child("gateway", lambda: gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port)),
+        Child("api", api),
+        Child("controllers", controllers),
+        Child("node", node),
+        Child("gateway", gateway),
     ]
 
 
@@ -123,6 +145,7 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
     try:
         api, *others = children
         start(home, api)
+        import_shared()
         # The others call the API first of all: without it they would only fail and pause.
         wait_for_listener(identity.api_port)
         for child in others:
@@ -140,8 +163,15 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
                     start(home, child)
     finally:
         stop(children)
-        asyncio.run(node.stop_all(home))
+        from .node.main import stop_all
+
+        asyncio.run(stop_all(home))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
+
+
+def import_shared() -> None:
+    """What all children but the API use, while that one is starting."""
+    from ..cluster import client, informer  # noqa: F401
 
 
 def wait_for_listener(port: int) -> None:

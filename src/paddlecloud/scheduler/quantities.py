@@ -1,20 +1,43 @@
-"""Kubernetes quantities as numbers: `500m`, `2`, `512Mi`, `1.5Gi`; pure."""
+"""Kubernetes quantities as whole numbers: `500m`, `2`, `512Mi`, `1.5Gi`; exact and pure.
+
+Sums of thousands of pods must come out even, so nothing here is a float; what is no whole number is
+rounded up, as Kubernetes does.
+"""
 
 from __future__ import annotations
 
 import re
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
 from typing import Any
 
 FACTORS = {
-    "": 1.0, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
-    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
+    "": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000),
+    "k": Fraction(10**3), "M": Fraction(10**6), "G": Fraction(10**9), "T": Fraction(10**12),
+    "P": Fraction(10**15), "E": Fraction(10**18),
+    "Ki": Fraction(2**10), "Mi": Fraction(2**20), "Gi": Fraction(2**30), "Ti": Fraction(2**40),
+    "Pi": Fraction(2**50), "Ei": Fraction(2**60),
 }  # fmt: skip
-QUANTITY = re.compile(r"([-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+)([KMGTPE]i|[numkMGTPE])?")
+QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([-+]?\d{1,3}))?")
+THOUSANDTHS = ("cpu",)
+"""Resources that are counted in thousandths."""
 
 
-def number(quantity: Any) -> float:
-    """The value of a quantity; raises `ValueError` for a text that is none."""
-    match = QUANTITY.fullmatch(str(quantity).strip())
+def amount(resource: str, quantity: Any) -> int:
+    """How much of *resource* a quantity is; raises `ValueError` for a text that is none."""
+    return rounded(str(quantity), resource in THOUSANDTHS)
+
+
+@lru_cache(maxsize=4096)
+def rounded(quantity: str, thousandths: bool) -> int:
+    value = exact(quantity)
+    return ceil(value * 1000 if thousandths else value)
+
+
+def exact(quantity: str) -> Fraction:
+    match = QUANTITY.fullmatch(quantity.strip())
     if not match:
         raise ValueError(f"{quantity!r} is no quantity")
-    return float(match[1]) * FACTORS[match[2] or ""]
+    number, suffix, exponent = match.groups()
+    return Fraction(number) * (Fraction(10) ** int(exponent) if exponent else FACTORS[suffix or ""])

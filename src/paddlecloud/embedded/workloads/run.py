@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from ... import log
-from ...api.core import ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod
+from ...api.core import ConfigMap, PersistentVolume, PersistentVolumeClaim
 from ...api.meta import Metadata, Resource
 from ...cluster.client import Client
 from ...cluster.informer import Informer
@@ -18,15 +18,27 @@ from ...controllers.health import Health
 from ...controllers.runtime import Options, Runtime
 from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
-from . import knative, statefulset
+from . import cronjob, deployment, endpoints, job, knative, nodelife, podkeeping, replicaset, statefulset
 from .collector import KINDS, Collector
 from .everything import Everything
 from .housekeeping import Housekeeping
 from .looking import RETRY, look_on_change
+from .scheduling import KINDS as PLACING
 from .scheduling import Scheduling
 from .volumes import LocalVolumes
 
-WORKLOADS: tuple[Controller, ...] = (statefulset.CONTROLLER, knative.SERVICES, knative.REVISIONS)
+WORKLOADS: tuple[Controller, ...] = (
+    deployment.CONTROLLER,
+    replicaset.CONTROLLER,
+    statefulset.CONTROLLER,
+    job.CONTROLLER,
+    cronjob.CONTROLLER,
+    endpoints.SERVICES,
+    endpoints.ABANDONED,
+    podkeeping.CONTROLLER,
+    knative.SERVICES,
+    knative.REVISIONS,
+)
 
 
 CONTROLLERS: tuple[Controller, ...] = (*ours.CONTROLLERS, *ours.EMBEDDED_ONLY, *WORKLOADS)
@@ -35,23 +47,25 @@ CONTROLLERS: tuple[Controller, ...] = (*ours.CONTROLLERS, *ours.EMBEDDED_ONLY, *
 async def run(home: Home, access: Access, controllers: tuple[Controller, ...] = CONTROLLERS) -> None:
     """Run until cancelled."""
     async with Client(access) as client, asyncio.TaskGroup() as tasks:
-        runtime = Runtime(controllers, client, Options(), Health())
+        looked_at = (*controllers, nodelife.controller(utc_now()))
+        runtime = Runtime(looked_at, client, Options(), Health())
         informers = runtime.informers
-        needed: tuple[type[Resource], ...] = (*KINDS, Node, PersistentVolume)
+        needed: tuple[type[Resource], ...] = (*KINDS, *PLACING, PersistentVolume)
         for kind in needed:
             if kind not in informers:
                 informers[kind] = Informer(client, kind)
         tasks.create_task(runtime.run())
         tasks.create_task(say_where_models_go(home, client))
-        scheduling = Scheduling(client, informers[Pod], informers[Node], utc_now)
+        scheduling = Scheduling(client, informers, utc_now)
         volumes = LocalVolumes(
             client, informers[PersistentVolumeClaim], informers[PersistentVolume], home.volumes
         )
         claims = (informers[PersistentVolumeClaim], informers[PersistentVolume])
-        tasks.create_task(look_on_change("scheduling", (informers[Pod], informers[Node]), scheduling.look))
+        placing = [informers[k] for k in PLACING]
+        tasks.create_task(look_on_change("scheduling", placing, scheduling.look))
         tasks.create_task(look_on_change("volumes", claims, volumes.look))
         kept = [informers[k] for k in KINDS]
-        everything = Everything(access, {k: informers[k] for k in KINDS})
+        everything = Everything(access, informers)
         tasks.create_task(everything.run())
         collector = Collector(client, everything)
         tasks.create_task(look_on_change("collector", (), collector.look, changed=everything.told()))

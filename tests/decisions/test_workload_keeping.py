@@ -1,0 +1,152 @@
+"""What is done for the sake of others: silent nodes, taints, lost marks, and where a Service answers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.decisions.builders import CONTAINER, NOW, a_pod, metadata, seen
+
+from paddlecloud.api.batch import Job
+from paddlecloud.api.core import Node, Pod, Service
+from paddlecloud.api.endpoints import Endpoints
+from paddlecloud.api.lease import Lease
+from paddlecloud.controllers.contract import Snapshot
+from paddlecloud.embedded.workloads import endpoints, nodelife, podkeeping
+from paddlecloud.embedded.workloads.addressing import seats
+from paddlecloud.embedded.workloads.jobcounting import TRACKING
+from paddlecloud.embedded.workloads.slices import slices
+from paddlecloud.embedded.workloads.stamps import stamp
+
+LONG_AGO = NOW - timedelta(hours=1)
+
+
+def a_node(ready: str = "True", **spec: Any) -> Node:
+    said = {"type": "Ready", "status": ready, "lastTransitionTime": stamp(LONG_AGO)}
+    return Node.read({"metadata": {"name": "n1", "uid": "u"}, "spec": spec, "status": {"conditions": [said]}})
+
+
+def renewed(seconds: float) -> Lease:
+    when = stamp(NOW - timedelta(seconds=seconds))
+    return Lease.read(
+        {"metadata": {"name": "n1", "namespace": "kube-node-lease"}, "spec": {"renewTime": when}}
+    )
+
+
+@pytest.mark.parametrize(
+    "node, leases, since, ready, taints",
+    [
+        (a_node(), [], LONG_AGO, "True", None),  # it never promised to say anything
+        (a_node(), [renewed(5)], LONG_AGO, "True", None),
+        (a_node(), [renewed(51)], LONG_AGO, "Unknown", ["unreachable", "unreachable"]),
+        (a_node(), [renewed(600)], NOW - timedelta(seconds=5), "True", None),  # we have just begun to look
+        (a_node("False"), [renewed(5)], LONG_AGO, "False", ["not-ready", "not-ready"]),
+        (a_node(unschedulable=True), [renewed(5)], LONG_AGO, "True", ["unschedulable"]),
+    ],
+)
+def test_a_node_that_falls_silent_is_not_ready(
+    node: Node, leases: list[Lease], since: Any, ready: str, taints: list[str] | None
+) -> None:
+    decision = nodelife.decide(node, Snapshot(NOW, related=tuple(leases)), since)
+    assert isinstance(decision.status, dict)
+
+    assert decision.status["conditions"][0]["status"] == ready
+    said = [t["key"].partition("/")[2] for u in decision.changes for t in u.patch["spec"]["taints"]]
+    assert said == (taints or [])
+
+
+def test_a_node_that_speaks_again_loses_our_taints_only() -> None:
+    mine = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute", "timeAdded": stamp(LONG_AGO)}
+    yours = {"key": "gpu", "value": "true", "effect": "NoSchedule"}
+    decision = nodelife.decide(a_node(taints=[mine, yours]), Snapshot(NOW, related=(renewed(1),)), LONG_AGO)
+
+    assert [u.patch for u in decision.changes] == [{"spec": {"taints": [yours]}}]
+
+
+def test_a_taint_without_a_date_gets_one() -> None:
+    taint = {"key": "away", "effect": "NoExecute"}
+    decision = nodelife.decide(a_node(taints=[taint]), Snapshot(NOW), LONG_AGO)
+
+    assert [u.patch["spec"]["taints"][0]["timeAdded"] for u in decision.changes] == [stamp(NOW)]
+
+
+def test_the_next_look_is_when_patience_ends() -> None:
+    assert nodelife.decide(a_node(), Snapshot(NOW, related=(renewed(20),)), LONG_AGO).check_again == 30
+
+
+TAINT = {
+    "key": "node.kubernetes.io/unreachable",
+    "effect": "NoExecute",
+    "timeAdded": stamp(NOW - timedelta(seconds=100)),
+}
+KEY = {"key": "node.kubernetes.io/unreachable", "operator": "Exists"}
+
+
+@pytest.mark.parametrize(
+    "tolerations, left",
+    [
+        ([], 0),
+        ([KEY], None),
+        ([{**KEY, "tolerationSeconds": 300}], 200),
+        ([{**KEY, "tolerationSeconds": 50}], 0),
+        ([{**KEY, "tolerationSeconds": 300}, {**KEY, "tolerationSeconds": 120}], 20),
+        ([{"operator": "Exists"}], None),
+        ([{**KEY, "effect": "NoSchedule"}], 0),
+        ([{"key": KEY["key"], "operator": "Equal", "value": "other"}], 0),
+    ],
+)
+def test_a_pod_goes_when_it_tolerates_no_more(tolerations: list[Any], left: float | None) -> None:
+    pod = a_pod("p", spec={"tolerations": tolerations})
+
+    assert podkeeping.patience(pod, a_node(taints=[TAINT]), NOW) == left
+
+
+def on_node(age: int, **more: Any) -> Pod:
+    pod = a_pod("p", spec={"nodeName": "n1", "containers": [CONTAINER]}, **more)
+    return pod.but(metadata=pod.metadata.but(creation_timestamp=NOW - timedelta(seconds=age)))
+
+
+def test_a_pod_of_a_node_that_is_gone_has_failed_and_goes() -> None:
+    early = podkeeping.reconcile(on_node(10), seen())
+    late = podkeeping.reconcile(on_node(100), seen())
+    assert isinstance(late.status, dict)
+
+    assert early.ending is None and early.check_again == 30
+    assert late.ending is not None and late.ending.grace == 0
+    assert (late.status["phase"], late.status["conditions"][-1]["reason"]) == ("Failed", "DeletionByPodGC")
+
+
+@pytest.mark.parametrize("there, freed", [("uid-work", False), ("uid-another", True), (None, True)])
+def test_a_mark_that_waits_for_nobody_goes(there: str | None, freed: bool) -> None:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "work", "uid": "uid-work", "controller": True}
+    pod = Pod.read({"metadata": metadata("p", finalizers=[TRACKING], ownerReferences=[owner])})
+    related = [Job.read({"metadata": metadata("work", uid=there)})] if there else []
+
+    assert bool(podkeeping.reconcile(pod, seen(related=related)).changes) is freed
+
+
+def a_service(**spec: Any) -> Service:
+    body = {"selector": {"app": "x"}, "ports": [{"port": 80}], "clusterIP": "127.65.0.1", **spec}
+    return Service.read({"metadata": metadata("api"), "spec": body})
+
+
+def test_a_slice_holds_a_hundred_and_every_pod_stays_where_it_is() -> None:
+    service, pods = a_service(), [a_pod(f"p{i:03}", ip=f"10.0.{i // 250}.{i % 250}") for i in range(150)]
+    first = slices(service, seats(service, pods), {})
+    assert [len(s.endpoints) for s in first] == [100, 50]
+
+    again = slices(service, seats(service, pods[1:]), {s.name: s for s in first})
+    assert sorted(len(s.endpoints) for s in again) == [50, 99]
+    assert {s.name for s in again} == {s.name for s in first}
+
+
+def test_endpoints_without_their_service_go() -> None:
+    ours = Endpoints.read(
+        {"metadata": metadata("api", labels={endpoints.MANAGED: endpoints.CONTROLLER_NAME})}
+    )
+    theirs = Endpoints.read({"metadata": metadata("api")})
+
+    assert endpoints.abandoned(ours, seen()).ending is not None
+    assert endpoints.abandoned(ours, seen(related=[a_service()])).ending is None
+    assert endpoints.abandoned(theirs, seen()).ending is None
