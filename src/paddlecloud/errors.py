@@ -6,7 +6,8 @@
     │   ├── Unauthorized 401        ├── MethodNotAllowed 405 │   └── AlreadyExists
     │   ├── Forbidden 403           ├── NotAcceptable 406    ├── Expired 410
     │   ├── TooLarge 413            ├── UnsupportedMedia 415 ├── Invalid 422
-    │   ├── TooManyRequests 429     └── ServerError 500      └── Unavailable 503 (Timeout 504)
+    │   ├── TooManyRequests 429     └── ServerError 500      └── Unavailable 503 (Timeout 504,
+    │                                                             NoSpace 507)
     ├── Unreachable                 no cluster answered
     ├── WrongUse                    the command line or the input makes no sense
     ├── AlreadyRunning              a second cluster on one home
@@ -122,6 +123,10 @@ class Unavailable(ApiError):
     status, reason = 503, "ServiceUnavailable"
 
 
+class NoSpace(Unavailable):
+    status, reason = 507, "InsufficientStorage"
+
+
 class Timeout(ApiError):
     status, reason = 504, "Timeout"
 
@@ -131,7 +136,7 @@ BY_REASON: dict[str, type[ApiError]] = {
     for kind in (
         BadRequest, Unauthorized, Forbidden, NotFound, MethodNotAllowed, NotAcceptable, Conflict,
         AlreadyExists, Expired, TooLarge, UnsupportedMedia, Invalid, TooManyRequests, ServerError,
-        Unavailable, Timeout,
+        Unavailable, NoSpace, Timeout,
     )
 }  # fmt: skip
 BY_STATUS: dict[int, type[ApiError]] = {

@@ -19,11 +19,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from ...errors import Unauthorized
+from .. import websockets
 from ..store import Store
 from .accounts import INVALID, ISSUER, Accounts
 from .authorization import Authorizer
 from .impersonation import asked, impersonated
 from .users import ANONYMOUS, AUTHENTICATED, User
+from .websockettokens import token_in
 
 Body = dict[str, Any]
 
@@ -59,6 +61,8 @@ class Access:
         if certificate:
             return self._of_certificate(certificate)
         authorization = request.headers.get("Authorization")
+        if authorization is None and websockets.wants_websocket(request):
+            authorization = f"Bearer {token_in(websockets.offered(request))}"
         if authorization is None:
             return ANONYMOUS
         scheme, _, token = authorization.partition(" ")

@@ -13,7 +13,7 @@ from typing import Any
 
 from ... import log
 from ...errors import ApiError
-from ..store import Change, Place
+from ..store import Place
 from .kinds import Kind
 from .objects import Objects
 from .rbac import CLUSTER_ROLES
@@ -81,11 +81,8 @@ async def kept(objects: Objects) -> Any:
     """Inside this block aggregated roles follow their parts."""
     changed = asyncio.Event()
 
-    def tell(_: Change) -> None:
-        changed.set()
-
     watch = objects.store.watch(CLUSTER_ROLES, objects.store.revision)
-    watch.listen(tell)
+    watch.listen(lambda _: changed.set())
     task = asyncio.create_task(follow(objects, changed))
     try:
         yield

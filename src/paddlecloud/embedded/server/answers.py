@@ -22,7 +22,9 @@ def as_json(body: Any, status: int = 200, options: WriteOptions | None = None) -
 
 
 def warn(response: web.StreamResponse, warning: str) -> None:
-    text = warning.replace("\\", "\\\\").replace('"', '\\"')
+    # A field may be called anything, a header may not hold everything.
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in warning)
+    text = shown.replace("\\", "\\\\").replace('"', '\\"')
     response.headers.add("Warning", f'299 - "{text}"')
 
 

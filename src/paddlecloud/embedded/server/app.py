@@ -9,34 +9,46 @@ import random
 from collections.abc import Awaitable, Callable
 from functools import partial as partial_call
 
+import orjson
 from aiohttp import web
 
 from ... import log
-from ...errors import ApiError, BadRequest, MethodNotAllowed, NotFound, ServerError, TooLarge
+from ...errors import ApiError, BadRequest, MethodNotAllowed, NotFound, ServerError
 from ..store import Place
-from . import listing, refusals, scale, watching
+from . import health, listing, refusals, scaling, signing, watching
 from .access import Access
 from .answers import as_json, status_response, warn
 from .authorization import attributes_of
-from .bodies import ADMIT, MAY_CREATE, decoded, read_object, read_options, write_options
-from .configurations import configuration, force_of, of_a_scale
+from .bodies import (
+    ADMIT,
+    LARGEST,
+    MAY_CREATE,
+    read_configuration,
+    read_object,
+    read_options,
+    read_patch,
+    write_options,
+)
+from .configurations import force_of
 from .deletion import options_of
 from .documents import Documents
 from .kinds import Kind
 from .negotiation import Form, wanted
 from .objects import Objects
-from .patches import APPLY, check_type, patched
+from .patches import APPLY, check_type
 from .paths import Target, parse
 from .rbac import MASTERS, RESOURCES
 from .reviews import Reviews
 from .rows import Printing, printed
+from .selectors import outline
 from .streams import NodeStreams
 from .tables import partial
 from .users import User
 
-LARGEST = 3 * 1024 * 1024
-HEALTH = ("/healthz", "/livez", "/readyz")
+HEALTH = tuple(f"/{name}" for name in health.PATHS)
 LOG = log.logger("api")
+STREAMED = {"exec": "exec", "attach": "attach", "portforward": "portForward"}
+"""Subresources of pods that are conversations, by the node's names for them."""
 VERBS = {
     ("GET", True): "get",
     ("GET", False): "list",
@@ -66,11 +78,9 @@ class Api:
             return await self._answer(request)
         except ApiError as error:
             return status_response(error)
-        except web.HTTPRequestEntityTooLarge:
-            return status_response(TooLarge(f"limit is {LARGEST} bytes"))
         except ConnectionError:
             raise
-        except RecursionError:
+        except (RecursionError, orjson.JSONEncodeError):
             return status_response(BadRequest("the body is nested too deeply"))
         except Exception:
             LOG.exception("%s %s failed", request.method, request.path)
@@ -78,8 +88,8 @@ class Api:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         path = request.rel_url.raw_path.rstrip("/")
-        if path in HEALTH or path.startswith(tuple(f"{p}/" for p in HEALTH)):
-            return web.Response(text="ok")
+        if path.startswith(HEALTH):
+            return healthy(request, path)
         user = self.access.user_of(request)
         target = parse(path)
         if MASTERS not in user.groups:
@@ -102,6 +112,8 @@ class Api:
             return await self._review(request, user, kind, target)
         if kind.resource in RESOURCES:
             request[ADMIT] = partial_call(self.access.authorizer.demand_no_escalation, user, kind.resource)
+        if kind.resource == signing.REQUESTS:
+            request[ADMIT] = partial_call(signing.admit, user, self.objects.stamp())
         if target.subresource:
             return await self._subresource(request, kind, target)
         if target.name:
@@ -147,11 +159,8 @@ class Api:
         self, request: web.Request, kind: Kind, target: Target, form: Form
     ) -> web.StreamResponse:
         parameters = dict(request.query)
-        try:
-            # The server ends a watch by itself now and then, so that clients spread over servers.
-            seconds = float(parameters.get("timeoutSeconds") or random.uniform(1800, 3600))
-        except ValueError as error:
-            raise BadRequest("timeoutSeconds must be a number") from error
+        # The server ends a watch by itself now and then, so that clients spread over servers.
+        seconds = listing.whole(parameters.get("timeoutSeconds") or "0") or random.uniform(1800, 3600)
         flags = {
             k: parameters.get(k, "").lower() in ("true", "1")
             for k in ("allowWatchBookmarks", "sendInitialEvents")
@@ -184,12 +193,12 @@ class Api:
         check_type(kind, request.content_type)
         options, force = write_options(request), force_of(request.content_type, request.query)
         if request.content_type == APPLY:
-            config = configuration(await request.read())
+            config = await read_configuration(request)
             body, new = await self.objects.apply(
                 kind, place(kind, target), config, force, options, target.subresource
             )
             return as_json(body, 201 if new else 200, options)
-        patch = decoded(await request.read(), request.content_type)
+        patch = await read_patch(request)
         body = await self.objects.patch(
             kind, place(kind, target), patch, request.content_type, options, target.subresource
         )
@@ -218,7 +227,7 @@ class Api:
         entries = [
             e
             for e in self.objects.store.entries(kind.resource, target.namespace)
-            if query.selected is None or query.selected(e.load())
+            if query.selected is None or query.selected(outline(e))
         ]
         for entry in entries:
             await self.objects.delete(kind, entry.place, options)
@@ -229,24 +238,29 @@ class Api:
 
     async def _subresource(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         if kind.subresource(target.subresource) is None:
+            if kind.custom:
+                raise refusals.not_found(kind, target.name)
             raise NotFound("the server could not find the requested resource")
         match target.subresource, request.method:
-            case "status", "GET":
+            case "status" | "approval", "GET":
                 return await self._get(request, kind, target)
             case "finalize", "PUT":
                 # Whoever says a namespace is empty may not know a kind that was defined a moment ago.
                 if self.objects.store.occupied(target.name):
                     raise refusals.content_remains(kind, target.name)
                 return await self._update(request, kind, target)
-            case "status", "PUT":
+            case "status" | "approval", "PUT":
                 return await self._update(request, kind, target)
-            case "status", "PATCH":
+            case "status" | "approval", "PATCH":
                 return await self._patch(request, kind, target)
             case "log", "GET":
                 pod = self.objects.get(kind, target.namespace, target.name).load()
                 return await self.streams.logs(request, pod)
+            case "exec" | "attach" | "portforward", "GET" | "POST":
+                pod = self.objects.get(kind, target.namespace, target.name).load()
+                return await self.streams.converse(request, pod, STREAMED[target.subresource])
             case "scale", _:
-                return await self._scale(request, kind, target)
+                return await scaling.answer(self.objects, request, kind, place(kind, target))
             case "binding", "POST":
                 return await self._bind(request, kind, target)
             case "token", "POST":
@@ -258,28 +272,6 @@ class Api:
         body, now = await read_object(request), self.objects.stamp()
         return as_json(self.reviews.answer(kind.resource, body, user, target.namespace, now), 201)
 
-    async def _scale(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
-        options, where = write_options(request), place(kind, target)
-        match request.method:
-            case "GET":
-                body = self.objects.get(kind, target.namespace, target.name).load()
-                return as_json(scale.scale_of(body, kind.scale))
-            case "PUT":
-                wanted = await read_object(request)
-                body = await self.objects.rescale(kind, where, lambda _: wanted, options)
-            case "PATCH" if request.content_type == APPLY:
-                config = of_a_scale(configuration(await request.read()), kind)
-                force = force_of(request.content_type, request.query)
-                body, _ = await self.objects.apply(kind, where, config, force, options, "scale")
-            case "PATCH":
-                check_type(kind, request.content_type)
-                patch = decoded(await request.read(), request.content_type)
-                form = request.content_type
-                body = await self.objects.rescale(kind, where, lambda old: patched(old, patch, form), options)
-            case _:
-                raise MethodNotAllowed("the server does not allow this method on the requested resource")
-        return as_json(scale.scale_of(body, kind.scale), 200, options)
-
     async def _bind(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         """Give a pod its node; done once."""
         node = ((await read_object(request)).get("target") or {}).get("name")
@@ -287,6 +279,13 @@ class Api:
             raise BadRequest("target.name: Required value")
         await self.objects.bind(kind, place(kind, target), node)
         return as_json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, 201)
+
+
+def healthy(request: web.Request, path: str) -> web.Response:
+    text = health.answer(path, "verbose" in request.query, request.query.getall("exclude", []))
+    if text is None:
+        return web.Response(text="404 page not found\n", status=404)
+    return web.Response(text=text, headers={"Cache-Control": "no-cache, private"})
 
 
 def place(kind: Kind, target: Target) -> Place:

@@ -13,7 +13,6 @@ from aiohttp import web
 
 from ...errors import Forbidden, NotFound
 from ..store import Entry, Place, Store
-from ..store.entries import Change
 from .escalation import missing, shown
 from .paths import Target
 from .rbac import (
@@ -52,16 +51,14 @@ class Authorizer:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._grants: Grants | None = None
+        self._built_at: tuple[int, ...] = ()
         self._parsed: dict[Place, tuple[Entry, Any]] = {}
-        for resource in RESOURCES:
-            store.watch(resource, store.revision).listen(self._changed)
-
-    def _changed(self, _: Change) -> None:
-        self._grants = None
 
     def grants(self) -> Grants:
-        if self._grants is None:
-            self._grants = self._built()
+        """What roles and bindings say now: whoever was told that one is written may rely on it at once."""
+        at = tuple([self._store.changed.get(resource, 0) for resource in RESOURCES])
+        if self._grants is None or at != self._built_at:
+            self._grants, self._built_at = self._built(), at
         return self._grants
 
     def scope(self, user: User, namespace: str) -> Scope:

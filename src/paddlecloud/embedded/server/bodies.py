@@ -5,20 +5,28 @@ A body that cannot be read is the client's mistake, whatever it does to the read
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import orjson
 import yaml
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
-from ...errors import BadRequest, UnsupportedMedia
+from ...errors import BadRequest, Timeout, TooLarge, UnsupportedMedia
 from . import protobuf
+from .configurations import configuration
 from .duplicates import duplicates
 from .ownership import check_manager, invalid_options, manager_of
 from .writing import WriteOptions
 from .yamltext import yaml_object
 
 ADMIT, MAY_CREATE = "admit", "may_create"  # what a request carries to the write it makes
+LARGEST = 3 * 1024 * 1024
+PATIENCE = 60.0  # seconds in which a body must have come
+LONG = 64 * 1024  # bytes of YAML that are read beside the loop, which others wait for
+JSON = "application/json"
+YAML = ("application/yaml", "application/apply-patch+yaml")
 OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 
 
@@ -38,32 +46,71 @@ def write_options(request: web.Request) -> WriteOptions:
 
 
 async def read_object(request: web.Request, options: WriteOptions | None = None) -> dict[str, Any]:
-    content = await request.read()
-    body = decoded(content, request.content_type)
+    content, repeated = await content_of(request), list[str]()
+    body = await read_as(request.content_type, content, repeated)
     if not isinstance(body, dict):
         raise BadRequest("the body must be an object")
-    if options and options.field_validation != "Ignore" and request.content_type.endswith("json"):
-        options.duplicates = duplicates(content, body)
+    if options and options.field_validation != "Ignore":
+        options.duplicates = duplicates(content, body) if request.content_type == JSON else repeated
     return body
 
 
 async def read_options(request: web.Request) -> dict[str, Any]:
     """The options of a deletion; most clients send none."""
-    content = await request.read()
-    body = decoded(content, request.content_type) if content else None
+    content = await content_of(request)
+    body = await read_as(request.content_type, content) if content else None
     if body is not None and not isinstance(body, dict):
         raise BadRequest("the body must be DeleteOptions")
     return body or {}
 
 
-def decoded(content: bytes, content_type: str) -> Any:
+async def read_patch(request: web.Request) -> Any:
+    """A patch of any kind but an applied configuration; its type has been looked at."""
+    return decoded(await content_of(request), JSON)
+
+
+async def read_configuration(request: web.Request) -> dict[str, Any]:
+    """What is to be applied."""
+    content = await content_of(request)
+    return await asyncio.to_thread(configuration, content) if len(content) > LONG else configuration(content)
+
+
+async def content_of(request: web.Request) -> bytes:
+    """The whole body; raises `TooLarge`, `Timeout` when it does not come, `BadRequest` when it is cut off."""
+    if (request.content_length or 0) > LARGEST:
+        raise too_large()  # before any of it is read
+    try:
+        if request.content.is_eof():
+            return await request.read()
+        async with asyncio.timeout(PATIENCE):
+            return await request.read()
+    except TimeoutError as error:
+        raise Timeout("Timeout: request did not complete within the allotted timeout") from error
+    except web.HTTPRequestEntityTooLarge as error:
+        raise too_large() from error
+    except (web.RequestPayloadError, HttpProcessingError) as error:
+        raise BadRequest(f"the body cannot be read: {error}") from error
+
+
+def too_large() -> TooLarge:
+    return TooLarge(f"Request entity too large: limit is {LARGEST}")
+
+
+async def read_as(content_type: str, content: bytes, repeated: list[str] | None = None) -> Any:
+    """What a body of a type says; fields that a YAML body says more than once are added to *repeated*."""
+    if content_type in YAML and len(content) > LONG:
+        return await asyncio.to_thread(decoded, content, content_type, repeated)
+    return decoded(content, content_type, repeated)
+
+
+def decoded(content: bytes, content_type: str, repeated: list[str] | None = None) -> Any:
     try:
         if content_type == protobuf.MEDIA_TYPE:
             return protobuf.decoded(content)
-        if content_type in ("application/yaml", "application/apply-patch+yaml"):
-            return yaml_object(content)
+        if content_type in YAML:
+            return yaml_object(content, repeated)
         # A missing type arrives as octet-stream; some clients leave it out.
-        if content_type.endswith("json") or content_type in ("application/octet-stream", "*/*"):
+        if content_type in (JSON, "application/octet-stream", "*/*"):
             return orjson.loads(content)
     except (ValueError, TypeError, yaml.YAMLError) as error:
         raise BadRequest(f"the body cannot be read: {error}") from error

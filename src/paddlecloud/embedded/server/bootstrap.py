@@ -12,7 +12,7 @@ from typing import Any
 from ...api.crds import crd
 from ...api.kinds import EMBEDDED_ONLY, OURS
 from ..store import Place
-from . import aggregation, escalation, rbac, roles
+from . import aggregation, escalation, rbac, registration, roles
 from .kinds import CRD
 from .objects import Objects
 from .writing import WriteOptions
@@ -35,6 +35,7 @@ async def prepare(objects: Objects) -> None:
         *(ensure(objects, binding) for binding in (*roles.bindings(), *components)),
     )
     await aggregation.settle(objects)
+    await registration.settle(objects)
 
 
 def initial() -> Iterator[dict[str, Any]]:
@@ -48,6 +49,13 @@ def initial() -> Iterator[dict[str, Any]]:
             "provisioner": "paddlecloud.org/local",
             "reclaimPolicy": "Delete",
             "volumeBindingMode": "Immediate",
+        }
+    for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)):
+        yield {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
         }
     yield {
         "apiVersion": "v1",

@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Any
 
 from . import cel
-from .schema import EMBEDDED, Violation
+from .cel import escaped, fields_of
+from .cel.conversions import to_moment, to_span
+from .fieldpaths import field_path
+from .schema import Violation
 from .structural import RULES
 
 Schema = dict[str, Any]
@@ -23,10 +25,6 @@ REASONS = {
     "FieldValueForbidden": "Forbidden: {message}",
     "FieldValueDuplicate": "Duplicate value: {value}",
 }
-RESERVED = frozenset((
-    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
-    "import", "let", "loop", "package", "namespace", "return", "var", "void", "while",
-))  # fmt: skip
 NOT_CHECKED = Violation(
     "<nil>",
     "FieldValueInvalid",
@@ -35,14 +33,21 @@ NOT_CHECKED = Violation(
 )
 # An object that is wrong in one of these ways is not what the rules were written for.
 BLOCKING = ("FieldValueRequired", "FieldValueTypeInvalid", "FieldValueTooLong", "FieldValueTooMany")
-SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-TEXT: Schema = {"type": "string"}
-# What a rule sees of an object beside its own fields.
-IDENTITY: Schema = {
-    "apiVersion": TEXT,
-    "kind": TEXT,
-    "metadata": {"type": "object", "properties": {"name": TEXT, "generateName": TEXT}},
-}
+BUDGET = 10_000_000
+"""What all rules about one object may cost."""
+LONGEST = 5 * 1024
+SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+
+@dataclass
+class Purse:
+    """What is left to be spent on an object; nothing once a rule has taken too much."""
+
+    left: int = BUDGET
+
+    def pay(self, cost: int) -> bool:
+        self.left = self.left - cost if cost <= self.left else -1
+        return self.left >= 0
 
 
 @dataclass(frozen=True)
@@ -54,29 +59,55 @@ class Rule:
     path: str = ""
     optional_old: bool = False
 
-    def violated(self, known: dict[str, Any], where: str, kind: str) -> Violation | None:
-        try:
-            if self.rule.ask(known) is True:
-                return None
-            message = self._message(known)
-        except cel.CelError as error:
-            return Violation(
-                where,
-                "FieldValueInvalid",
-                f'Invalid value: "{kind}": {error} evaluating rule: {self.message or self.rule.source}',
-            )
-        text = REASONS[self.reason].format(value=f'"{kind}"', message=message)
-        return Violation(where + self.path, self.reason, text)
+    @property
+    def shown(self) -> str:
+        return self.message.strip() or self.rule.source.strip()
 
-    def _message(self, known: dict[str, Any]) -> str:
+    def violated(self, known: dict[str, Any], spot: Spot, purse: Purse) -> Violation | None:
+        try:
+            held, cost = self.rule.ask(known)
+        except cel.Exceeded as error:
+            purse.left = -1
+            return spot.wrong(
+                f"'{error}': no further validation rules will be run due to call cost exceeds limit for "
+                f"rule: {self.shown}"
+            )
+        except cel.NoOverload as error:
+            return spot.wrong(
+                f"'{error}': call arguments did not match a supported operator, function or macro signature "
+                f"for rule: {self.shown}"
+            )
+        except cel.CelError as error:
+            return spot.wrong(f"{error} evaluating rule: {self.shown}")
+        if not purse.pay(cost):
+            return spot.wrong(SPENT)
+        if held is True:
+            return None
+        text = REASONS[self.reason].format(value=f'"{spot.kind}"', message=self._message(known, purse))
+        return Violation(f"{spot.path}{self.path}".removeprefix("."), self.reason, text)
+
+    def _message(self, known: dict[str, Any], purse: Purse) -> str:
         if self.expression is not None:
             try:
-                made = self.expression.ask(known)
+                made, cost = self.expression.ask(known)
             except cel.CelError:
-                made = None
-            if isinstance(made, str) and made.strip() and "\n" not in made:
-                return made
-        return self.message or f"failed rule: {self.rule.source.strip()}"
+                made, cost = None, 0
+            purse.pay(cost)
+            text = made.strip() if isinstance(made, str) else ""
+            if text and "\n" not in text and len(text.encode()) <= LONGEST:
+                return text
+        return self.message.strip() or f"failed rule: {self.shown}"
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where in an object a rule is asked."""
+
+    path: str
+    kind: str
+
+    def wrong(self, message: str) -> Violation:
+        return Violation(self.path, "FieldValueInvalid", f'Invalid value: "{self.kind}": {message}')
 
 
 @dataclass(frozen=True)
@@ -92,8 +123,8 @@ class Node:
 
 
 def tree(schema: Schema, *, root: bool = True) -> Node | None:
-    """None where a schema has no rule at all; raises `CelError` for one that cannot be compiled."""
-    rules = tuple(rule_of(r) for r in schema.get(RULES) or ())
+    """None where a schema has no rule at all."""
+    rules = tuple(rule_of(r, schema) for r in schema.get(RULES) or ())
     fields = {n: t for n, s in (schema.get("properties") or {}).items() if (t := tree(s, root=False))}
     items, rest = schema.get("items"), schema.get("additionalProperties")
     item = tree(items, root=False) if isinstance(items, dict) else None
@@ -103,16 +134,24 @@ def tree(schema: Schema, *, root: bool = True) -> Node | None:
     return Node(schema, root, rules, fields, item, value)
 
 
-def rule_of(body: dict[str, Any]) -> Rule:
+def rule_of(body: dict[str, Any], schema: Schema) -> Rule:
     expression = body.get("messageExpression") or ""
     return Rule(
-        cel.compiled(body["rule"]),
+        program_of(body["rule"]),
         body.get("message") or "",
-        cel.compiled(expression) if expression else None,
+        program_of(expression) if expression else None,
         body.get("reason") or "FieldValueInvalid",
-        body.get("fieldPath") or "",
+        field_path(body.get("fieldPath") or "", schema) or "",
         bool(body.get("optionalOldSelf")),
     )
+
+
+def program_of(source: str) -> cel.Program:
+    """The program of a rule; of one that an older server took and this one cannot read, its error."""
+    try:
+        return cel.compiled(source)
+    except cel.CelError as error:
+        return cel.failing(source, f"rule compile error: {error}")
 
 
 MISSING: Any = object()
@@ -127,29 +166,32 @@ def asked(node: Node | None, body: Any, old: Any | None, found: Iterable[Violati
     return broken(node, body, MISSING if old is None else old)
 
 
-def broken(node: Node, body: Any, old: Any = MISSING, path: str = "") -> Iterator[Violation]:
+def broken(
+    node: Node, body: Any, old: Any = MISSING, path: str = "", purse: Purse | None = None
+) -> Iterator[Violation]:
     """Every rule that does not hold for *body*, *old* being what it replaces."""
-    if body is None:
+    purse = purse or Purse()
+    if body is None or purse.left < 0:
         return
     if node.rules:
-        yield from broken_here(node, body, old, path)
+        yield from broken_here(node, body, old, path, purse)
     if isinstance(body, dict):
         for key, value in body.items():
             before = old.get(key, MISSING) if isinstance(old, dict) else MISSING
             if inner := node.fields.get(key):
-                yield from broken(inner, value, before, f"{path}.{key}" if path else key)
+                yield from broken(inner, value, before, f"{path}.{key}" if path else key, purse)
             elif node.value and key not in node.fields:
-                yield from broken(node.value, value, before, f"{path}[{key}]")
+                yield from broken(node.value, value, before, f"{path}[{key}]", purse)
     elif isinstance(body, list) and node.item:
         known = by_keys(node.schema, old)
         for i, value in enumerate(body):
             before = known.get(key_of(node.schema, value), MISSING) if known else MISSING
-            yield from broken(node.item, value, before, f"{path}[{i}]")
+            yield from broken(node.item, value, before, f"{path}[{i}]", purse)
 
 
-def broken_here(node: Node, body: Any, old: Any, path: str) -> Iterator[Violation]:
+def broken_here(node: Node, body: Any, old: Any, path: str, purse: Purse) -> Iterator[Violation]:
     unchanged = old is not MISSING and old == body
-    kind = str(node.schema.get("type") or "string")
+    spot = Spot(path, str(node.schema.get("type") or ""))
     known: dict[str, Any] = {}
     for rule in node.rules:
         if rule.rule.uses_old:
@@ -158,14 +200,17 @@ def broken_here(node: Node, body: Any, old: Any, path: str) -> Iterator[Violatio
         elif unchanged:
             continue
         known = known or {"self": seen(body, node.schema, root=node.root)}
+        given = known
         if rule.rule.uses_old:
             before = None if old is MISSING else seen(old, node.schema, root=node.root)
-            given = cel.optional(before, present=old is not MISSING) if rule.optional_old else before
-            found = rule.violated({**known, "oldSelf": given}, path, kind)
-        else:
-            found = rule.violated(known, path, kind)
-        if found:
+            past = before
+            if rule.optional_old:
+                past = cel.NONE if old is MISSING else cel.some(before)
+            given = {**known, "oldSelf": past}
+        if found := rule.violated(given, spot, purse):
             yield found
+        if purse.left < 0:
+            return
 
 
 def key_of(schema: Schema, item: Any) -> tuple[Any, ...] | None:
@@ -183,11 +228,10 @@ def by_keys(schema: Schema, old: Any) -> dict[Any, Any]:
 def seen(body: Any, schema: Schema, *, root: bool = False) -> Any:
     """The value as a rule sees it: only what the schema names, texts of known formats as what they mean."""
     if isinstance(body, dict):
-        properties, rest = schema.get("properties") or {}, schema.get("additionalProperties")
+        rest = schema.get("additionalProperties")
         if isinstance(rest, dict):
             return {key: seen(value, rest) for key, value in body.items()}
-        if root or schema.get(EMBEDDED):
-            properties = {**properties, **IDENTITY}
+        properties = fields_of(schema, root=root)
         return {escaped(key): seen(body[key], inner) for key, inner in properties.items() if key in body}
     if isinstance(body, list):
         items = schema.get("items")
@@ -200,38 +244,10 @@ def seen(body: Any, schema: Schema, *, root: bool = False) -> Any:
 
 
 def meant(text: str, form: str) -> Any:
-    if form in ("date-time", "datetime"):
-        return datetime.fromisoformat(text.upper())
+    if form == "date-time":
+        return to_moment(text)
     if form == "date":
-        return datetime.fromisoformat(f"{text}T00:00:00Z")
+        return to_moment(f"{text}T00:00:00Z")
     if form == "duration":
-        return span(text)
-    if form == "byte":
-        return base64.b64decode(text)
-    return text
-
-
-def span(text: str) -> timedelta:
-    total, number = 0.0, ""
-    unit = ""
-    for char in f"{text.lstrip('+-')} ":
-        if unit and (char.isdigit() or char in ". "):
-            total += float(number) * SECONDS[unit]
-            number = unit = ""
-        if char.isdigit() or char == ".":
-            number += char
-        else:
-            unit += char.strip()
-    return timedelta(seconds=-total if text.startswith("-") else total)
-
-
-def escaped(name: str) -> str:
-    """A field as an identifier of CEL."""
-    if name in RESERVED:
-        return f"__{name}__"
-    return (
-        name.replace("__", "__underscores__")
-        .replace(".", "__dot__")
-        .replace("-", "__dash__")
-        .replace("/", "__slash__")
-    )
+        return to_span(text)
+    return base64.b64decode(text) if form == "byte" else text

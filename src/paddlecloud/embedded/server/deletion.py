@@ -15,6 +15,7 @@ from .schema import Violation
 
 Body = dict[str, Any]
 FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
+IMMORTAL = ("default", "kube-public", "kube-system")  # the namespaces no cluster is without
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,10 @@ class DeleteOptions:
     dry_run: bool = False
 
     def check(self, kind: Kind, body: Body) -> None:
-        """Raises `Conflict` when a precondition does not hold."""
+        """Raises `Conflict` when a precondition does not hold, `Forbidden` where nobody may delete it."""
         metadata = body["metadata"]
+        if kind.resource == "/namespaces" and metadata["name"] in IMMORTAL:
+            raise refusals.immortal(kind, metadata["name"])
         if self.uid and self.uid != metadata["uid"]:
             raise refusals.precondition(kind, metadata["name"], "UID", self.uid, metadata["uid"])
         if self.revision and self.revision != metadata["resourceVersion"]:

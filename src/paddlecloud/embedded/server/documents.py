@@ -6,7 +6,7 @@ import orjson
 from aiohttp import web
 
 from ...errors import NotFound
-from . import accounts, discovery, openapi
+from . import accounts, discovery, openapi, openapi2
 from .accounts import Accounts
 from .answers import as_json, document, found
 from .negotiation import wants_aggregated
@@ -31,6 +31,9 @@ class Documents:
                 return web.Response(body=keys, content_type="application/jwk-set+json")
             case ["api"] | ["apis"]:
                 return self._groups(request, core=parts == ["api"])
+            case ["openapi", "v2"]:
+                content, form = openapi2.document(request.headers.get("Accept", ""))
+                return web.Response(body=content, headers={"Content-Type": form, "Vary": "Accept"})
             case ["openapi", "v3"]:
                 return as_json(openapi.index(registry))
             case ["openapi", "v3", "api", version]:

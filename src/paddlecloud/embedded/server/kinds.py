@@ -43,6 +43,10 @@ class Kind:
     scale: ScalePaths = field(default=BUILT_IN, compare=False)
     deprecation: str = field(default="", compare=False)
     """What users of this version are warned with."""
+    kept: str = field(default="", compare=False)
+    """The resource whose objects these are in other words (`views`); empty: it has objects of its own."""
+    defined: int = field(default=0, compare=False, repr=False)
+    """The revision of the definition of a custom kind: what is older may lack a default."""
     several: bool = field(default=False, compare=False)
     """Objects may have been written in another version of this kind."""
     terminating: bool = field(default=False, compare=False)
@@ -55,7 +59,7 @@ class Kind:
     @property
     def resource(self) -> str:
         """The name under which the store keeps the objects: all versions of a kind share it."""
-        return f"{self.group}/{self.plural}"
+        return self.kept or f"{self.group}/{self.plural}"
 
     @property
     def stored(self) -> bool:
@@ -74,6 +78,11 @@ class Kind:
     def rules(self) -> Node | None:
         """The validation rules of a custom kind, compiled when first asked for."""
         return tree(self.schema) if self.schema is not None else None
+
+    @cached_property
+    def read_again(self) -> dict[Any, Any]:
+        """What `versions` has made of objects older than the definition; it goes with the definition."""
+        return {}
 
     @property
     def has_status(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,8 @@ from .selectors import Predicate
 from .tables import partial
 from .versions import as_read_all
 
+NUMBER = re.compile(r"[-+]?[0-9]+")
+MATCHES = ("Exact", "NotOlderThan", "")
 TOO_LARGE = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
 
 
@@ -40,14 +43,19 @@ class Query:
 
 
 def query_of(kind: Kind, parameters: dict[str, str]) -> Query:
-    try:
-        limit = int(parameters.get("limit") or 0)
-    except ValueError as error:
-        raise BadRequest(f"limit must be a number, not {parameters['limit']!r}") from error
+    limit = whole(parameters.get("limit") or "0")
     revision = parameters.get("resourceVersion") or ""
-    if revision and not revision.isdigit():
-        raise BadRequest(f"invalid resource version: {revision!r}")
+    if problem := no_revision(revision):
+        raise BadRequest(
+            f'invalid resource version: resourceVersion: Invalid value: "{revision}": '
+            f'strconv.ParseUint: parsing "{revision}": {problem}'
+        )
     match = parameters.get("resourceVersionMatch") or ""
+    if match not in MATCHES:
+        supported = ", ".join(f'"{m}"' for m in MATCHES)
+        raise refusals.invalid_options(
+            "resourceVersionMatch", f'Unsupported value: "{match}": supported values: {supported}'
+        )
     if match and not revision and "watch" not in parameters:
         raise refusals.invalid_options(
             "resourceVersionMatch",
@@ -65,6 +73,22 @@ def query_of(kind: Kind, parameters: dict[str, str]) -> Query:
         match,
         parameters.get("includeObject") or "Metadata",
     )
+
+
+def whole(text: str) -> int:
+    """A number of a query; raises `BadRequest` for what is none that a machine counts with."""
+    if not NUMBER.fullmatch(text):
+        raise BadRequest(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
+        raise BadRequest(f'strconv.ParseInt: parsing "{text}": value out of range')
+    return int(text)
+
+
+def no_revision(text: str) -> str:
+    """Why a text is no revision; empty when it is one, or none is given."""
+    if not text or (text.isascii() and text.isdigit() and len(text) <= 20 and int(text) < 2**64):
+        return ""
+    return "value out of range" if text.isascii() and text.isdigit() else "invalid syntax"
 
 
 def answer(store: Store, kind: Kind, namespace: str, query: Query, form: Form, now: datetime) -> bytes:
@@ -85,7 +109,7 @@ def answer(store: Store, kind: Kind, namespace: str, query: Query, form: Form, n
     if start != ("", ""):
         entries = [e for e in entries if (e.place.namespace, e.place.name) > start]
     if query.selected:
-        entries = [e for e in entries if query.selected(e.load())]
+        entries = [e for e in entries if query.selected(selectors.outline(e))]
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
     if query.limit and len(entries) > query.limit:
         last = entries[query.limit - 1].place

@@ -7,33 +7,36 @@ stored that was not checked, and nothing is answered that was not stored.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import secrets
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from ...errors import AlreadyExists, BadRequest, Conflict, MethodNotAllowed
 from ..store import Entry, Place, Store
-from . import celrules, refusals, tracking
+from . import refusals, tracking
+from .admission import Admission
 from .apply import applied
-from .casting import Unfit, cast, unfit_metadata
+from .casting import Unfit, unfit_metadata
 from .definitions import CLEANUP, terminating
-from .deletion import DeleteOptions, begin_deletion, may_go, new_finalizers
+from .deletion import DeleteOptions, begin_deletion, may_go
 from .establishing import Establishing
 from .kinds import CRD, Kind
-from .names import check_metadata
 from .outlines import outline_of
 from .ownership import Writer
 from .patches import patched
 from .quotas import QUOTAS, Quotas
+from .readying import Readying
 from .registry import Registry
 from .rescaling import rescaled
 from .rules import rules_of
-from .schema import Violation, default, prune, violations
+from .schema import Violation
 from .versions import as_read
-from .writing import SERVER_SIDE, WriteOptions, check_identity, check_place, merged, outside, report_unknown
+from .views import kept_kind, shown
+from .writing import SERVER_SIDE, WriteOptions, check_identity, check_place, merged, outside
 
 Body = dict[str, Any]
 SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # no vowels: no words
@@ -46,14 +49,17 @@ def utc_now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
+# Completes a Service and gives back what to call when it is stored.
+Allocate = Callable[[Body], Callable[[], None] | None]
+
+
 class Objects:
-    def __init__(
-        self, store: Store, allocate: Callable[[Body], None], clock: Callable[[], datetime] = utc_now
-    ) -> None:
+    def __init__(self, store: Store, allocate: Allocate, clock: Callable[[], datetime] = utc_now) -> None:
         self.store = store
         self.clock = clock
         self._allocate = allocate
         self._establishing = Establishing(self)
+        self._readying = Readying(Admission(store), self._establishing.named)
         self.quotas = Quotas(store)
         self.registry = Registry()
         self.learn_kinds()
@@ -69,6 +75,13 @@ class Objects:
         if entry is None:
             raise refusals.not_found(kind, name)
         return as_read(kind, entry)
+
+    def _kept(self, kind: Kind, place: Place) -> Entry:
+        """The entry in the form that is kept, for those who will write it back."""
+        entry = self.store.get(place)
+        if entry is None:
+            raise refusals.not_found(kind, place.name)
+        return as_read(kept_kind(kind), entry)
 
     async def create(self, kind: Kind, namespace: str, body: Body, options: WriteOptions) -> Body:
         if not kind.stored:
@@ -95,28 +108,27 @@ class Objects:
         if kind.has_status:
             body.pop("status", None)
         said = tracking.said_in_spec(body)
-        body = self._made_ready(kind, body, None, options)
+        body = self._readying.ready(kind, body, None, options)
         if not options.owners_known:
-            owners = tracking.created(kind, body, said, options.manager, self.stamp())
+            owners = tracking.created(kind, shown(kind, body), said, options.manager, self.stamp())
         tracking.put(body, owners)
         name = body["metadata"]["name"]
         place = Place(kind.resource, namespace if kind.namespaced else "", name)
         if self.store.get(place):
             raise refusals.already_exists(kind, name)
-        if kind.resource == "/services":
-            self._allocate(body)
-        await self.quotas.admit(kind, place.namespace, body, dry_run=options.dry_run)
-        if options.dry_run:
-            return body
-        try:
-            await self.store.put(place, body, 0)
-        except Conflict as error:
-            self.quotas.recount(place.namespace)
-            raise refusals.already_exists(kind, name) from error
+        with self._given(kind, body):
+            await self.quotas.admit(kind, place.namespace, body, dry_run=options.dry_run)
+            if options.dry_run:
+                return shown(kind, body)
+            try:
+                await self.store.put(place, body, 0)
+            except Conflict as error:
+                self.quotas.recount(place.namespace)
+                raise refusals.already_exists(kind, name) from error
         self._after_write(kind)
         if kind.resource == QUOTAS:
             self.quotas.recount(place.namespace)
-        return body
+        return shown(kind, body)
 
     async def update(
         self, kind: Kind, place: Place, body: Body, options: WriteOptions, subresource: str = ""
@@ -190,44 +202,48 @@ class Objects:
         subresource: str,
     ) -> Body:
         while True:
-            entry = self.get(kind, place.namespace, place.name)
-            old = entry.load()
+            entry = self._kept(kind, place)
+            before = entry.load()
+            old = shown(kind, before)
             made = make(copy.deepcopy(old))
             check_identity(kind, old, made)
-            new = self._made_ready(kind, merged(kind, old, made, subresource), old, options)
+            new = self._readying.ready(kind, merged(kind, old, made, subresource), before, options)
             if options.owners_known:
                 owners = made["metadata"].get("managedFields")
             else:
                 door = options.door or subresource
-                owners = tracking.changed(kind, old, made, new, options.manager, door, self.stamp())
+                owners = tracking.changed(
+                    kind, old, made, shown(kind, new), options.manager, door, self.stamp()
+                )
             tracking.put(new, owners)
-            if new == old:
+            if new == before:
                 return old  # nothing changes: no revision, no event
             counted = kind.custom or rules_of(kind.resource).counted
-            if counted and not subresource and outside(new) != outside(old):
-                new["metadata"]["generation"] = old["metadata"].get("generation", 1) + 1
-            if not subresource:
-                await self.quotas.admit(kind, place.namespace, new, old, dry_run=options.dry_run)
-            if options.dry_run:
-                return new
-            try:
-                if may_go(new):
-                    await self.store.delete(place, new, entry.revision)
-                else:
-                    await self.store.put(place, new, entry.revision)
-            except Conflict:
-                # Whoever named no revision gets the newest one, as often as it takes.
-                await self.store.settled(place)
-                continue
+            if counted and not subresource and outside(new) != outside(before):
+                new["metadata"]["generation"] = before["metadata"].get("generation", 1) + 1
+            with self._given(kind, new):
+                if not subresource:
+                    await self.quotas.admit(kind, place.namespace, new, before, dry_run=options.dry_run)
+                if options.dry_run:
+                    return shown(kind, new)
+                try:
+                    if may_go(new):
+                        await self.store.delete(place, new, entry.revision)
+                    else:
+                        await self.store.put(place, new, entry.revision)
+                except Conflict:
+                    # Whoever named no revision gets the newest one, as often as it takes.
+                    await self.store.settled(place)
+                    continue
             self._after_write(kind)
             if kind.resource in ("/pods", QUOTAS) or may_go(new):
                 self.quotas.recount(place.namespace)
-            return new
+            return shown(kind, new)
 
     async def delete(self, kind: Kind, place: Place, options: DeleteOptions) -> tuple[Body, bool]:
         """The object as it is now and whether it is gone; it stays while finalizers or grace hold it."""
         while True:
-            entry = self.get(kind, place.namespace, place.name)
+            entry = self._kept(kind, place)
             body = entry.load()
             options.check(kind, body)
             if kind == CRD and not terminating(body):
@@ -248,7 +264,7 @@ class Objects:
             self._after_write(kind)
             if gone:
                 self.quotas.recount(place.namespace)
-            return new or body, gone
+            return shown(kind, new or body), gone
 
     async def bind(self, kind: Kind, place: Place, node: str) -> None:
         """Give a pod its node; raises `Conflict` when it has one already."""
@@ -270,36 +286,15 @@ class Objects:
             except Conflict:
                 await self.store.settled(place)
 
-    def _made_ready(self, kind: Kind, body: Body, old: Body | None, options: WriteOptions) -> Body:
-        """The body as it is stored: pruned, defaulted, checked."""
-        # First in the stored bytes, where lists of built-in kinds leave them out.
-        rest = {k: v for k, v in body.items() if k not in ("apiVersion", "kind")}
-        body = {"apiVersion": kind.api_version, "kind": kind.kind, **rest}
-        if kind.schema is not None:
-            body, unknown = prune(body, kind.schema)
-            report_unknown(unknown, options)
-            body = default(body, kind.schema)
-        else:
-            body, unknown = cast(kind, body)
-            report_unknown(unknown, options, kind, body)
-            rules = rules_of(kind.resource)
-            rules.complete(body)
-            if old is None:
-                rules.default(body)
-        if kind == CRD:
-            body = self._establishing.named(body)
-        if options.admit is not None:
-            options.admit(body, old)
-        name = body["metadata"].get("name") or ""
-        found = [*check_metadata(kind, body["metadata"]), *new_finalizers(body, old)]
-        if kind.schema is not None:
-            found += violations(body, kind.schema)
-            found += celrules.asked(kind.rules, body, old, found)
-        else:
-            found += rules_of(kind.resource).check(body, old)
-        if found:
-            raise refusals.invalid(kind, name, found)
-        return body
+    @contextlib.contextmanager
+    def _given(self, kind: Kind, body: Body) -> Iterator[None]:
+        """What the cluster gives to a service is nobody else's while the service is being stored."""
+        release = self._allocate(body) if kind.resource == "/services" else None
+        try:
+            yield
+        finally:
+            if release is not None:
+                release()
 
     def _check_namespace(self, kind: Kind, namespace: str, name: str) -> None:
         if not kind.namespaced:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ...errors import BadRequest, Invalid, UnsupportedMedia
+import orjson
+
+from ...errors import BadRequest, Invalid, TooLarge, UnsupportedMedia
 from . import facts
 from .kinds import Kind
 from .strategic import UNKNOWN, strategic_merge
@@ -14,6 +16,8 @@ MERGE = "application/merge-patch+json"
 JSON = "application/json-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
+MOST_OPERATIONS = 10_000
+MOST_COPIED = 3 * 1024 * 1024  # bytes, all operations together
 
 
 def check_type(kind: Kind, content_type: str) -> None:
@@ -56,11 +60,20 @@ def json_patch(body: dict[str, Any], operations: Any) -> dict[str, Any]:
     """Apply all operations or none; a failed `test` or a missing path is `Invalid`."""
     if not isinstance(operations, list):
         raise BadRequest("a JSON patch must be a list of operations")
+    if len(operations) > MOST_OPERATIONS:
+        raise TooLarge(
+            "Request entity too large: The allowed maximum operations in a JSON patch is "
+            f"{MOST_OPERATIONS}, got {len(operations)}"
+        )
     holder: dict[str, Any] = {"root": copy.deepcopy(body)}
+    copied = 0
     for operation in operations:
         if not isinstance(operation, dict) or "op" not in operation or "path" not in operation:
             raise BadRequest("every operation of a JSON patch needs `op` and `path`")
         try:
+            copied += size_copied(holder, operation)
+            if copied > MOST_COPIED:
+                raise ValueError(f"the copies of this patch have more than {MOST_COPIED} bytes")
             apply(holder, operation)
         except (KeyError, IndexError, ValueError, TypeError) as error:
             raise Invalid(
@@ -71,6 +84,13 @@ def json_patch(body: dict[str, Any], operations: Any) -> dict[str, Any]:
     if not isinstance(result, dict):
         raise Invalid("the server rejected our request due to an error in our request: no object is left")
     return result
+
+
+def size_copied(holder: dict[str, Any], operation: dict[str, Any]) -> int:
+    """The bytes an operation says twice: thirty such operations could double an object to gigabytes."""
+    if operation["op"] != "copy":
+        return 0
+    return len(orjson.dumps(look_up(holder, pointer(operation["from"]))))
 
 
 def apply(holder: dict[str, Any], operation: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ class Target:
 
 def parse(path: str) -> Target | None:
     """The target of a resource path; None where the path is no resource's."""
-    parts = path.strip("/").split("/")
+    parts = path.removeprefix("/").rstrip("/").split("/")
     if "%" in path:
         parts = [unquote(p) for p in parts]  # some clients encode the colon in the name of a role
     if any(p in ("", ".", "..") for p in parts[:7]):

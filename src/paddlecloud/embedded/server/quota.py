@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import BadRequest
 from . import gotext
 from .quantities import NOTHING, Quantity, parse
+from .quotascopes import check_scopes
 from .schema import Violation
 
 Body = dict[str, Any]
@@ -147,6 +148,7 @@ def untold(quota: Body, pod: Body) -> str:
 
 
 def check_quota(quota: Body, _: Body | None) -> Iterator[Violation]:
+    yield from check_scopes(quota)
     for name, text in ((quota.get("spec") or {}).get("hard") or {}).items():
         field = f"spec.hard[{name}]"
         try:

@@ -7,6 +7,7 @@ both take the last place. A crash between the two writes leaves the count too hi
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 from ... import log
@@ -15,6 +16,7 @@ from ..store import Entry, Place, Store
 from . import quota, refusals
 from .kinds import Kind
 from .quantities import NOTHING
+from .quotascopes import covers
 
 Body = dict[str, Any]
 QUOTAS = "/resourcequotas"
@@ -46,7 +48,11 @@ class Quotas:
         # What a pod does not say counts for nothing, and is asked for all the same.
         concerned = asked.keys() | (quota.TOLD.keys() if kind.resource == "/pods" else ())
         counted = [(e, self._counted(e)) for e in entries]
-        limiting = [(e, b) for e, b in counted if concerned & quota.limits_of(b).keys()]
+        limiting = [
+            (e, b)
+            for e, b in counted
+            if concerned & quota.limits_of(b).keys() and covers(b, kind.resource, body)
+        ]
         for _, body_of_quota in limiting:
             problem = ""
             if kind.resource == "/pods" and old is None:
@@ -79,16 +85,18 @@ class Quotas:
     def count(self, body: Body) -> Body:
         """A quota with the status that is true now."""
         namespace, hard = body["metadata"].get("namespace") or "", quota.limits_of(body)
-        used = quota.total(self._usages(namespace, hard), hard)
+        used = quota.total(self._usages(body, namespace, hard), hard)
         return {**body, "status": quota.status_of(body, used)}
 
-    def _usages(self, namespace: str, hard: quota.Usage) -> Any:
+    def _usages(self, body: Body, namespace: str, hard: quota.Usage) -> Iterator[quota.Usage]:
         for resource in list(self._store.objects):
             group, _, plural = resource.rpartition("/")
             counted = f"count/{plural}.{group}" if group else f"count/{plural}"
             if counted in hard or resource in quota.COUNTED:
                 for entry in self._store.entries(resource, namespace):
-                    yield quota.uses(resource, entry.load())
+                    counted_body = entry.load()
+                    if covers(body, resource, counted_body):
+                        yield quota.uses(resource, counted_body)
 
     def recount(self, namespace: str) -> None:
         """Count again soon, once for however many changes there are meanwhile."""

@@ -53,6 +53,13 @@ def terminating(kind: Kind, namespace: str, name: str) -> Forbidden:
     )
 
 
+def immortal(kind: Kind, name: str) -> Forbidden:
+    return Forbidden(
+        f'{kind.full_name} "{name}" is forbidden: this namespace may not be deleted',
+        details=not_found(kind, name).details,
+    )
+
+
 def content_remains(kind: Kind, name: str) -> Conflict:
     return Conflict(
         f'Operation cannot be fulfilled on {kind.full_name} "{name}": The system is ensuring all content is '

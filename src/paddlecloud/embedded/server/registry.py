@@ -68,6 +68,7 @@ def kinds_of(definition: dict[str, Any]) -> list[Kind]:
                 scale=paths_of(version) or BUILT_IN,
                 deprecation=deprecation(spec, version),
                 several=len(spec["versions"]) > 1,
+                defined=int(definition["metadata"].get("resourceVersion") or 0),
                 terminating=terminating(definition),
             )
         )

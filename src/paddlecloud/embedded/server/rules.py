@@ -11,7 +11,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import rbac, rolerules
+from .addresses import carry_service
+from .checks_autoscalers import check_autoscaler, complete_autoscaler
+from .checks_jobs import check_cron_job, check_job
+from .checks_limits import check_limits
+from .checks_network import (
+    check_endpoints,
+    check_ingress,
+    check_ingress_class,
+    check_policy,
+    check_slice,
+)
+from .checks_pods import check_pod
+from .checks_services import check_service
+from .checks_storage import check_claim, check_class, check_volume
+from .checks_workloads import (
+    check_budget,
+    check_daemon_set,
+    check_deployment,
+    check_pod_template,
+    check_replication_controller,
+    check_stateful_set,
+    check_workload,
+)
 from .definitions import check_definition, default_definition
+from .podsecurity import check_levels
 from .quota import check_quota
 from .rules_admission import check_priority, complete_priority, complete_webhooks
 from .rules_admission import complete_policy as complete_admission_policy
@@ -24,34 +48,15 @@ from .rules_config import (
     complete_secret,
 )
 from .rules_network import (
-    check_ingress,
-    check_ingress_class,
-    check_policy,
-    check_service,
-    check_slice,
     complete_endpoints,
     complete_policy,
     complete_service,
     complete_slice,
 )
-from .rules_pods import begin_pod, check_pod, complete_pod
-from .rules_refusals import (
-    check_autoscaler,
-    check_budget,
-    check_cron_job,
-    check_deployment,
-    check_event,
-    check_job,
-    check_lease,
-    check_runtime,
-    check_stateful_set,
-    check_workload,
-)
+from .rules_pods import begin_pod, complete_pod
+from .rules_refusals import check_lease, check_runtime
 from .rules_storage import (
     begin_volume,
-    check_claim,
-    check_class,
-    check_volume,
     complete_claim,
     complete_class,
     complete_driver,
@@ -60,7 +65,6 @@ from .rules_storage import (
 from .rules_workloads import (
     begin_daemon_set,
     begin_job,
-    complete_autoscaler,
     complete_cron_job,
     complete_daemon_set,
     complete_deployment,
@@ -71,11 +75,16 @@ from .rules_workloads import (
     complete_stateful_set,
 )
 from .schema import Violation
+from .views_events import check_event
 
 Body = dict[str, Any]
 
 
 def leave(_: Body) -> None:
+    pass
+
+
+def leave_both(_: Body, __: Body) -> None:
     pass
 
 
@@ -91,30 +100,34 @@ class Rules:
     """Given the new and the old body."""
     complete: Callable[[Body], None] = leave
     """What every write fills in."""
+    carry: Callable[[Body, Body], None] = leave_both
+    """What a change keeps of the old body; given the new one first."""
     counted: bool = False
     """Whether changes are counted in `metadata.generation`."""
 
 
 RULES: dict[str, Rules] = {
     "/pods": Rules(begin_pod, check_pod, complete_pod, counted=True),
-    "/podtemplates": Rules(complete=complete_pod_template, counted=True),
-    "/replicationcontrollers": Rules(complete=complete_replication_controller, counted=True),
-    "/services": Rules(check=check_service, complete=complete_service),
-    "/endpoints": Rules(complete=complete_endpoints),
-    "/namespaces": Rules(begin_namespace, complete=complete_namespace),
+    "/podtemplates": Rules(check=check_pod_template, complete=complete_pod_template, counted=True),
+    "/replicationcontrollers": Rules(
+        check=check_replication_controller, complete=complete_replication_controller, counted=True
+    ),
+    "/services": Rules(check=check_service, complete=complete_service, carry=carry_service),
+    "/endpoints": Rules(check=check_endpoints, complete=complete_endpoints),
+    "/namespaces": Rules(begin_namespace, check_levels, complete=complete_namespace),
     "/secrets": Rules(check=check_secret, complete=complete_secret),
     "/configmaps": Rules(check=check_keys),
     "/events": Rules(check=check_event),
     "coordination.k8s.io/leases": Rules(check=check_lease),
     "node.k8s.io/runtimeclasses": Rules(check=check_runtime),
-    "/limitranges": Rules(complete=complete_limits),
+    "/limitranges": Rules(check=check_limits, complete=complete_limits),
     "/resourcequotas": Rules(check=check_quota),
     "/persistentvolumeclaims": Rules(check=check_claim, complete=complete_claim),
     "/persistentvolumes": Rules(begin_volume, check_volume, complete_volume),
     "apps/deployments": Rules(check=check_deployment, complete=complete_deployment, counted=True),
     "apps/replicasets": Rules(check=check_workload, complete=complete_replica_set, counted=True),
     "apps/statefulsets": Rules(check=check_stateful_set, complete=complete_stateful_set, counted=True),
-    "apps/daemonsets": Rules(begin_daemon_set, check_workload, complete_daemon_set, counted=True),
+    "apps/daemonsets": Rules(begin_daemon_set, check_daemon_set, complete_daemon_set, counted=True),
     "batch/jobs": Rules(begin_job, check_job, complete_job, counted=True),
     "batch/cronjobs": Rules(check=check_cron_job, complete=complete_cron_job, counted=True),
     "autoscaling/horizontalpodautoscalers": Rules(check=check_autoscaler, complete=complete_autoscaler),

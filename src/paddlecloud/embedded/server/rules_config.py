@@ -10,6 +10,7 @@ from typing import Any
 from .schema import Violation
 
 Body = dict[str, Any]
+MOST = 1024 * 1024  # bytes of all values together
 CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 ACCOUNT, ACCOUNT_TOKEN = "kubernetes.io/service-account.name", "kubernetes.io/service-account-token"
 NEEDED = {
@@ -49,6 +50,14 @@ def check_secret(secret: Body, old: Body | None) -> Iterator[Violation]:
 
 
 def check_keys(body: Body, old: Body | None) -> Iterator[Violation]:
+    is_secret = "type" in body
+    if size_of(body, encoded=("data", "binaryData") if is_secret else ("binaryData",)) > MOST:
+        # A secret names the field, a ConfigMap has two of them and names none.
+        yield Violation(
+            "data" if is_secret else "[]",
+            "FieldValueTooLong",
+            f"Too long: may not be more than {MOST} bytes",
+        )
     for key in set(body.get("data") or ()) & set(body.get("binaryData") or ()):
         why = f'Invalid value: "{key}": duplicate of key present in binaryData'
         yield Violation(f"data[{key}]", "FieldValueInvalid", why)
@@ -72,6 +81,15 @@ def check_keys(body: Body, old: Body | None) -> Iterator[Violation]:
     for field in ("data", "binaryData"):
         if body.get(field) != old.get(field):
             yield frozen(field)
+
+
+def size_of(body: Body, encoded: tuple[str, ...]) -> int:
+    """The bytes of all values, those in base64 as what they stand for."""
+    size = 0
+    for field in ("data", "binaryData"):
+        for value in (body.get(field) or {}).values():
+            size += len(value) * 3 // 4 - value[-2:].count("=") if field in encoded else len(value.encode())
+    return size
 
 
 def frozen(field: str) -> Violation:

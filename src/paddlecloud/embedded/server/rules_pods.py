@@ -1,28 +1,16 @@
-"""Pods and the templates of pods: what a real server fills in, and what it refuses; pure.
+"""Pods and the templates of pods: what a real server fills in; pure.
 
 `complete_spec` is what every pod spec gets wherever it stands; `begin_pod` what only a new pod gets.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .facts.scalars import amount
-from .names import label_problem
-from .schema import Violation
-
 Body = dict[str, Any]
-PROTOCOLS = ("SCTP", "TCP", "UDP")
-POLICIES = ("Always", "OnFailure", "Never")
-DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 TOLERATED = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 MODES = ("configMap", "secret", "downwardAPI", "projected")
-PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]([a-z0-9]|-(?!-))*[a-z0-9]|[a-z]")
 
 
 def complete_pod(pod: Body) -> None:
@@ -141,153 +129,3 @@ def quality(spec: Body) -> str:
     limited = all({"cpu", "memory"} <= set(r.get("limits") or ()) for r in resources)
     equal = all((r.get("requests") or r.get("limits")) == r.get("limits") for r in resources)
     return "Guaranteed" if limited and equal else "Burstable"
-
-
-def check_pod(pod: Body, old: Body | None) -> Iterator[Violation]:
-    spec = pod["spec"]
-    if old is not None:
-        if changed := counted(spec, old["spec"]):
-            if not spec.get("containers"):
-                yield Violation("spec.containers", "FieldValueRequired", "Required value")
-            why = "Forbidden: pod updates may not add or remove containers"
-            yield Violation(f"spec.{changed}", "FieldValueForbidden", why)
-        elif frozen(spec) != frozen(old.get("spec") or {}):
-            yield Violation(
-                "spec",
-                "FieldValueForbidden",
-                "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
-                "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "
-                "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` "
-                "(allow it to be set to 1 if it was previously negative)",
-            )
-        return
-    yield from check_spec(spec, "spec")
-
-
-def check_spec(spec: Body, path: str) -> Iterator[Violation]:
-    """A pod's spec, wherever it stands."""
-    volumes: set[str] = set()
-    for i, volume in enumerate(spec.get("volumes") or ()):
-        yield from check_name(volume["name"], f"{path}.volumes[{i}].name", volumes)
-    if not spec.get("containers"):
-        yield Violation(f"{path}.containers", "FieldValueRequired", "Required value")
-    seen: set[str] = set()
-    for field in ("containers", "initContainers"):
-        for i, container in enumerate(spec.get(field) or ()):
-            yield from check_container(container, f"{path}.{field}[{i}]", seen, volumes)
-    yield from one_of(spec["restartPolicy"], f"{path}.restartPolicy", POLICIES)
-    yield from one_of(spec["dnsPolicy"], f"{path}.dnsPolicy", DNS)
-    if (deadline := spec.get("activeDeadlineSeconds")) is not None and not 0 < deadline < 1 << 31:
-        why = f"Invalid value: {deadline}: must be between 1 and 2147483647, inclusive"
-        yield Violation(f"{path}.activeDeadlineSeconds", "FieldValueInvalid", why)
-
-
-def check_container(container: Body, path: str, seen: set[str], volumes: set[str]) -> Iterator[Violation]:
-    yield from check_name(container["name"], f"{path}.name", seen)
-    image = container.get("image") or ""
-    if not image:
-        yield Violation(f"{path}.image", "FieldValueRequired", "Required value")
-    elif image.strip() != image:
-        yield Violation(
-            f"{path}.image", "FieldValueInvalid",
-            f'Invalid value: "{image}": must not have leading or trailing whitespace',
-        )  # fmt: skip
-    for i, port in enumerate(container.get("ports") or ()):
-        yield from check_port(port["containerPort"], f"{path}.ports[{i}].containerPort")
-        yield from one_of(port["protocol"], f"{path}.ports[{i}].protocol", PROTOCOLS)
-    for i, variable in enumerate(container.get("env") or ()):
-        if not variable["name"]:
-            yield Violation(f"{path}.env[{i}].name", "FieldValueRequired", "Required value")
-    for i, mount in enumerate(container.get("volumeMounts") or ()):
-        here = f"{path}.volumeMounts[{i}]"
-        if not mount["name"]:
-            yield Violation(f"{here}.name", "FieldValueRequired", "Required value")
-        elif mount["name"] not in volumes:
-            yield Violation(f"{here}.name", "FieldValueNotFound", f'Not found: "{mount["name"]}"')
-        if not mount.get("mountPath"):
-            yield Violation(f"{here}.mountPath", "FieldValueRequired", "Required value")
-    yield from one_of(
-        container["imagePullPolicy"], f"{path}.imagePullPolicy", ("Always", "IfNotPresent", "Never")
-    )
-    yield from one_of(
-        container["terminationMessagePolicy"],
-        f"{path}.terminationMessagePolicy",
-        ("File", "FallbackToLogsOnError"),
-    )
-    yield from check_resources(container["resources"], f"{path}.resources")
-    for field in PROBES:
-        if (probe := container.get(field)) is not None:
-            yield from check_probe(probe, f"{path}.{field}")
-
-
-def check_resources(resources: Body, path: str) -> Iterator[Violation]:
-    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for field, amounts in (("limits", limits), ("requests", requests)):
-        for name, value in amounts.items():
-            if amount(value) < 0:
-                why = f'Invalid value: "{value}": must be greater than or equal to 0'
-                yield Violation(f"{path}.{field}[{name}]", "FieldValueInvalid", why)
-    for name, value in requests.items():
-        if name in limits and amount(value) > amount(limits[name]):
-            why = f'Invalid value: "{value}": must be less than or equal to {name} limit of {limits[name]}'
-            yield Violation(f"{path}.requests", "FieldValueInvalid", why)
-
-
-def check_probe(probe: Body, path: str) -> Iterator[Violation]:
-    if not any(handler in probe for handler in HANDLERS):
-        yield Violation(path, "FieldValueRequired", "Required value: must specify a handler type")
-    for field in (
-        "initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold",
-    ):  # fmt: skip
-        if probe.get(field, 0) < 0:
-            why = f"Invalid value: {probe[field]}: must be greater than or equal to 0"
-            yield Violation(f"{path}.{field}", "FieldValueInvalid", why)
-
-
-def check_name(name: str, path: str, seen: set[str]) -> Iterator[Violation]:
-    """A name that is one word and the only one of its kind in the pod."""
-    if not name:
-        yield Violation(path, "FieldValueRequired", "Required value")
-    elif problem := label_problem(name):
-        yield Violation(path, "FieldValueInvalid", f'Invalid value: "{name}": {problem}')
-    elif name in seen:
-        yield Violation(path, "FieldValueDuplicate", f'Duplicate value: "{name}"')
-    seen.add(name)
-
-
-def check_port(port: int, path: str) -> Iterator[Violation]:
-    if not port:
-        yield Violation(path, "FieldValueRequired", "Required value")
-    elif not 0 < port < 65536:
-        yield Violation(
-            path, "FieldValueInvalid", f"Invalid value: {port}: must be between 1 and 65535, inclusive"
-        )
-
-
-def one_of(value: str, path: str, allowed: Iterable[str]) -> Iterator[Violation]:
-    if value not in allowed:
-        supported = ", ".join(f'"{v}"' for v in allowed)
-        yield Violation(
-            path, "FieldValueNotSupported", f'Unsupported value: "{value}": supported values: {supported}'
-        )
-
-
-def counted(spec: Body, old: Body) -> str:
-    """The list of containers that has another length now, or an empty text."""
-    for field in ("containers", "initContainers"):
-        if len(spec.get(field) or ()) != len(old.get(field) or ()):
-            return field
-    return ""
-
-
-def frozen(spec: Body) -> Body:
-    """The part of a pod's spec that never changes."""
-    kept = {
-        k: v
-        for k, v in spec.items()
-        if k not in ("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds")
-    }
-    for field in ("containers", "initContainers"):
-        if field in kept:
-            kept[field] = [{k: v for k, v in c.items() if k != "image"} for c in kept[field]]
-    return kept

@@ -8,10 +8,11 @@ import zoneinfo
 from collections.abc import Mapping
 from typing import Any
 
+from .formats import DURATION
 from .gotext import quoted
 
 Body = dict[str, Any]
-MACRO = re.compile(r"@(every \S+|annually|yearly|monthly|weekly|daily|midnight|hourly)")
+MACRO = re.compile(r"@(annually|yearly|monthly|weekly|daily|midnight|hourly)")
 RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 TERM = re.compile(r"(\*|\?|(\w+)(?:-(\w+))?)(?:/(\w+))?")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -69,8 +70,8 @@ def shown_values(values: list[str] | None) -> str:
 @functools.lru_cache(maxsize=256)
 def schedule_problem(schedule: str) -> str:
     """What is wrong with a schedule in five fields, or an empty text."""
-    if MACRO.fullmatch(schedule):
-        return ""
+    if schedule.startswith("@"):
+        return macro_problem(schedule)
     terms = schedule.split()
     if len(terms) != 5:
         return f"expected exactly 5 fields, found {len(terms)}: [{' '.join(terms)}]"
@@ -81,7 +82,21 @@ def schedule_problem(schedule: str) -> str:
     return ""
 
 
+def macro_problem(schedule: str) -> str:
+    if MACRO.fullmatch(schedule):
+        return ""
+    word, _, duration = schedule.partition(" ")
+    if word == "@every":
+        why = f'time: invalid duration "{duration}"'
+        return "" if DURATION.fullmatch(duration) else f"failed to parse duration {schedule}: {why}"
+    return f"unrecognized descriptor: {schedule}"
+
+
 def term_problem(part: str, low: int, high: int, names: Mapping[str, int]) -> str:
+    if part.count("/") > 1:
+        return f"too many slashes: {part}"
+    if part.partition("/")[0].count("-") > 1:
+        return f"too many hyphens: {part}"
     found = TERM.fullmatch(part)
     if not found:
         return f'failed to parse int from {part}: strconv.Atoi: parsing "{part}": invalid syntax'

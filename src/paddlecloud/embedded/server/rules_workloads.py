@@ -10,6 +10,7 @@ from .rules_pods import complete_spec
 Body = dict[str, Any]
 JOB_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
+NO_LIMIT = 2**31 - 1
 
 
 def fill(body: Body, defaults: Mapping[str, Any]) -> None:
@@ -81,7 +82,8 @@ def complete_job(body: Body) -> None:
         spec["completions"] = 1
     fill(
         spec,
-        {"parallelism": 1, "backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False,
+        {"parallelism": 1, "backoffLimit": NO_LIMIT if "backoffLimitPerIndex" in spec else 6,
+         "completionMode": "NonIndexed", "suspend": False,
          "manualSelector": False, "podReplacementPolicy": "TerminatingOrFailed"},
     )  # fmt: skip
     if "podFailurePolicy" in spec:
@@ -97,8 +99,13 @@ def begin_job(body: Body) -> None:
         return
     # In place: a job that took its labels from the template gets the generated ones too, as on a real server.
     labels = spec["template"]["metadata"].setdefault("labels", {})
-    labels |= dict.fromkeys(JOB_LABELS, metadata["uid"]) | dict.fromkeys(NAME_LABELS, metadata["name"])
-    spec["selector"] = {"matchLabels": {JOB_LABELS[1]: metadata["uid"]}}
+    generated = dict.fromkeys(JOB_LABELS, metadata["uid"]) | dict.fromkeys(NAME_LABELS, metadata["name"])
+    for key, value in generated.items():
+        labels.setdefault(key, value)
+    selector = spec.setdefault("selector", {})
+    selector.setdefault("matchLabels", {})[JOB_LABELS[1]] = metadata["uid"]
+    if not metadata.get("labels"):
+        metadata["labels"] = dict(labels)
 
 
 def complete_cron_job(body: Body) -> None:
@@ -109,11 +116,3 @@ def complete_cron_job(body: Body) -> None:
         {"concurrencyPolicy": "Allow", "suspend": False, "successfulJobsHistoryLimit": 3,
          "failedJobsHistoryLimit": 1},
     )  # fmt: skip
-
-
-def complete_autoscaler(body: Body) -> None:
-    spec = body["spec"]
-    spec.setdefault("minReplicas", 1)
-    if body["apiVersion"].endswith("/v2") and not spec.get("metrics"):
-        target = {"type": "Utilization", "averageUtilization": 80}
-        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]

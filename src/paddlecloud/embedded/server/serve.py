@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import ssl
 from collections.abc import AsyncIterator
 
@@ -14,7 +15,7 @@ from ...errors import Failed, Unavailable
 from ...settings import Home
 from ..identity import Identity
 from ..store import Store
-from . import aggregation, bootstrap
+from . import aggregation, bootstrap, registration
 from .access import Access
 from .addresses import ServiceAddresses
 from .app import Api
@@ -22,12 +23,17 @@ from .objects import Objects
 from .streams import NodeStreams
 
 COMPACT_EVERY = 300.0
+IDLE = 90.0  # seconds in which a connection must bring its next request, head and all
+LINGER = 2.0  # seconds for the rest of a body that was refused: a client that still writes does not read
+LONGEST = 64 * 1024  # bytes of a path with its query, and of one header
+WAITING = 1024  # connections that may wait to be accepted
 LOG = log.logger("api")
 
 
 @contextlib.asynccontextmanager
 async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     """The API is up inside this block; the keys must have been made (`identity.establish`)."""
+    allow_files()
     store = Store(home.store)
     streams = NodeStreams(home.run / "node.sock")
     objects = Objects(store, ServiceAddresses(store, identity.block).allocate)
@@ -37,9 +43,23 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
         access_log=None,
         # A watcher must not hold up the end of the process.
         shutdown_timeout=1.0,
+        # A body counts as it comes: nothing small is blown up into something large.
+        auto_decompress=False,
+        keepalive_timeout=IDLE,
+        # Selectors and tokens may be long.
+        max_line_size=LONGEST,
+        max_field_size=LONGEST,
+        lingering_time=LINGER,
     )
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", identity.api_port, ssl_context=tls(home), reuse_address=True)
+    site = web.TCPSite(
+        runner,
+        "127.0.0.1",
+        identity.api_port,
+        ssl_context=tls(home),
+        reuse_address=True,
+        backlog=WAITING,
+    )
     try:
         await site.start()
     except OSError as error:
@@ -50,7 +70,7 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     LOG.info("serving %s at revision %d", identity.server, store.revision)
     housekeeping = asyncio.create_task(compact_forever(store))
     try:
-        async with aggregation.kept(objects):
+        async with aggregation.kept(objects), registration.kept(objects):
             yield objects
     finally:
         housekeeping.cancel()
@@ -73,6 +93,12 @@ async def compact_forever(store: Store) -> None:
             store.compact_if_due()
         except Unavailable as error:
             LOG.warning("will try again: %s", error.message)
+
+
+def allow_files() -> None:
+    """As many open files as the machine lets us have: every watcher is one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def tls(home: Home) -> ssl.SSLContext:

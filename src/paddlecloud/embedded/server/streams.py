@@ -1,4 +1,9 @@
-"""What the node answers and the API passes on: logs; exec, attach and port-forward have their place here."""
+"""What the node answers and the API passes on: logs, commands, terminals, forwarded ports.
+
+The API server knows who asks and what the pod is; the node knows the containers. A WebSocket is passed on
+message by message in the dialect the client chose; nothing is kept in between, so that whoever is slow slows
+down only the one who talks to them.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-from aiohttp import web
+from aiohttp import WSMsgType, web
 
-from ...errors import BadRequest, Unavailable, from_status
+from ...errors import ApiError, BadRequest, Unavailable, from_status
+from .. import websockets
+from .websockettokens import without_tokens
+
+Body = dict[str, Any]
 
 
 class NodeStreams:
@@ -22,21 +31,22 @@ class NodeStreams:
         if self._session:
             await self._session.close()
 
-    async def logs(self, request: web.Request, pod: dict[str, Any]) -> web.StreamResponse:
+    async def logs(self, request: web.Request, pod: Body) -> web.StreamResponse:
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
         container = chosen_container(pod, request.query.get("container") or "")
         query = {k: v for k, v in request.query.items() if k != "container"}
         if not pod["spec"].get("nodeName"):
             raise BadRequest(f'pod "{name}" has no log yet: it has not been assigned to a node')
         try:
-            answer = await self._client().get(
+            answer = await self.client().get(
                 f"http://node/containerLogs/{namespace}/{name}/{container}", params=query
             )
         except aiohttp.ClientError as error:
-            raise Unavailable(f"the node of pod {name} does not answer: {error}") from error
+            raise silent(name, error) from error
         async with answer:
             if answer.status != 200:
-                raise from_status(answer.status, {"message": (await answer.text()).strip()})
+                message = (await answer.text()).strip()
+                raise from_status(answer.status, {"message": message + waiting_reason(pod, container, message)})
             response = web.StreamResponse(headers={"Content-Type": "text/plain"})
             await response.prepare(request)
             async for chunk in answer.content.iter_any():
@@ -44,18 +54,88 @@ class NodeStreams:
             await response.write_eof()
             return response
 
-    def _client(self) -> aiohttp.ClientSession:
+    async def converse(self, request: web.Request, pod: Body, verb: str) -> web.StreamResponse:
+        """Pass a WebSocket on to the node: `exec` or `attach` to a container, `portForward` to a pod."""
+        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+        path = f"http://node/{verb}/{namespace}/{name}"
+        if verb != "portForward":
+            path += "/" + chosen_container(pod, request.query.get("container") or "")
+        if verb == "exec" and not request.query.get("command"):
+            raise BadRequest("you must specify at least 1 command for the container")
+        if not pod["spec"].get("nodeName"):
+            raise BadRequest(f"pod {name} does not have a host assigned")
+        if not websockets.wants_websocket(request):
+            raise BadRequest("Upgrade request required")
+        try:
+            node = await self.client().ws_connect(
+                path,
+                params=request.query,
+                protocols=without_tokens(websockets.offered(request)),
+                max_msg_size=websockets.LARGEST,
+                timeout=aiohttp.ClientWSTimeout(ws_close=2.0),
+            )
+        except aiohttp.WSServerHandshakeError as error:
+            raise await self._refusal(path, request) from error
+        except aiohttp.ClientError as error:
+            raise silent(name, error) from error
+        async with node:
+            client = await websockets.accepted(request, [node.protocol] if node.protocol else [])
+            async with websockets.kept(client):
+                await relay(client, node)
+            await client.close()
+            return client
+
+    async def _refusal(self, path: str, request: web.Request) -> ApiError:
+        """Why the node did not take a WebSocket; asked again, because the handshake drops the sentence."""
+        headers = {"Upgrade": "websocket", "Sec-WebSocket-Protocol": ",".join(websockets.offered(request))}
+        async with self.client().get(path, params=request.query, headers=headers) as answer:
+            return from_status(answer.status, {"message": (await answer.text()).strip()})
+
+    def client(self) -> aiohttp.ClientSession:
         if self._session is None:
             # A log may be followed for days.
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.UnixConnector(str(self._socket), limit=0),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=5),
+                auto_decompress=False,
             )
         return self._session
 
 
-def chosen_container(pod: dict[str, Any], asked: str) -> str:
-    """The container whose log is meant; with several, the user must say which."""
+async def relay(one: websockets.Socket, other: websockets.Socket) -> None:
+    """Pass messages on both ways until one side has closed."""
+    try:
+        await websockets.first_of(pass_on(one, other), pass_on(other, one))
+    except ConnectionError:
+        # One of them is gone; the caller closes the other.
+        return
+
+
+async def pass_on(source: websockets.Socket, target: websockets.Socket) -> None:
+    async for message in source:
+        if message.type is WSMsgType.BINARY:
+            await target.send_bytes(message.data)
+        elif message.type is WSMsgType.TEXT:
+            await target.send_str(message.data)
+
+
+def silent(pod: str, error: Exception) -> Unavailable:
+    return Unavailable(f"the node of pod {pod} does not answer: {error}")
+
+
+def waiting_reason(pod: Body, container: str, message: str) -> str:
+    """The rest of the sentence of a log that has not begun, as far as the pod's status knows it."""
+    if not message.endswith("is waiting to start"):
+        return ""
+    status = pod.get("status") or {}
+    for told in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
+        if told["name"] == container and (reason := told.get("state", {}).get("waiting", {}).get("reason")):
+            return f": {reason}"
+    return ""
+
+
+def chosen_container(pod: Body, asked: str) -> str:
+    """The container that is meant; with several, the user must say which."""
     spec = pod["spec"]
     names = [c["name"] for c in spec["containers"]]
     every = names + [c["name"] for c in spec.get("initContainers") or ()]

@@ -71,7 +71,7 @@ def check_identity(kind: Kind, old: Body, made: Body) -> None:
 def merged(kind: Kind, old: Body, made: Body, subresource: str) -> Body:
     """What a write through this path may change: the status alone, or all but the status."""
     made = {k: v for k, v in made.items() if k not in ("apiVersion", "kind")}
-    if subresource == "status":
+    if subresource in ("status", "approval"):
         new = copy.deepcopy(old)
         new.pop("status", None)
         if "status" in made:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ...errors import Failed
 from .entries import Change, Entry, Place
+from .soundness import check_log, told
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS revisions (
@@ -49,6 +50,7 @@ class Revisions:
         self.path = path
         self._writing = threading.Lock()
         with told(path):
+            check_log(path.with_name(f"{path.name}-wal"))
             # SQLite gives its side files the mode of this one, so it is closed to others from the start.
             path.touch(mode=0o600)
             self.database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -108,13 +110,13 @@ class Revisions:
         ):
             yield Entry(Place(kind, namespace, name), number, value), bool(deleted)
 
-    def since(self, revision: int) -> Iterator[Change]:
-        """Every change after a revision, with what was there before it."""
+    def since(self, revision: int, resource: str) -> Iterator[Change]:
+        """Every change of a resource after a revision, with what was there before it."""
         statement = f"""SELECT {COLUMNS}, b.value, b.deleted FROM revisions r
             LEFT JOIN revisions b ON b.revision = r.previous
-            WHERE r.revision > ? ORDER BY r.revision"""
+            WHERE r.revision > ? AND r.resource = ? ORDER BY r.revision"""
         for number, kind, namespace, name, deleted, value, before, was_deleted in self._reading.execute(
-            statement, (revision,)
+            statement, (revision, resource)
         ):
             old = None if was_deleted or before is None else before
             yield Change(Entry(Place(kind, namespace, name), number, value), old, bool(deleted))
@@ -143,15 +145,3 @@ class Revisions:
                     AND n.revision > revisions.revision AND n.revision <= ?1))""",
                 (revision,),
             )
-
-
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """A file that is no store, or no longer one, ends in a sentence."""
-    try:
-        yield
-    except (sqlite3.DatabaseError, OSError) as error:
-        raise Failed(
-            f"the store {path} cannot be opened: {error}",
-            next_step="move it away to start empty, or put a copy that works in its place",
-        ) from error

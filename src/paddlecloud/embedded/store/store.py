@@ -12,6 +12,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -20,12 +21,16 @@ from typing import Any
 
 import orjson
 
-from ...errors import Conflict, Expired, Failed, TooManyRequests, Unavailable
+from ...errors import Conflict, Expired, Failed, TooLarge, TooManyRequests, Unavailable
 from .entries import Change, Entry, Place
-from .revisions import Revisions, Row, told
+from .recent import Recent
+from .revisions import Revisions, Row
+from .soundness import refusal, told
 
 RECENT = 4096  # changes kept in memory for watches that start a little in the past
 BACKLOG = 8192  # changes a watcher may be behind before it is cut off
+LARGEST = 1536 * 1024  # bytes of an object; etcd takes no larger ones either
+REPLAYED = 64 * 1024 * 1024  # bytes of changes that are read from disk for one watch
 KEPT = 20_000  # revisions that can be watched from; older ones are compacted
 
 
@@ -46,8 +51,12 @@ class Store:
         self._load()
         self._next = self.revision
         self._under_way: dict[Place, asyncio.Future[Entry]] = {}
-        self._recent: deque[Change] = deque(maxlen=RECENT)
+        self._recent = Recent(maxlen=RECENT)
+        self.changed: dict[str, int] = {}
+        """At which revision a resource was last written since the start: visible together with the write."""
         self._watches: dict[str, set[Watch]] = {}
+        self._untold: list[Change] = []
+        self._telling_from = 0.0
         self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._epoch = 0
         self._loop = asyncio.get_running_loop()
@@ -71,6 +80,7 @@ class Store:
     async def close(self) -> None:
         self._queue.put(None)
         await asyncio.to_thread(self._writer.join)
+        self._tell()
         for watch in [w for watches in self._watches.values() for w in watches]:
             watch.close()
         self.revisions.close()
@@ -107,18 +117,26 @@ class Store:
         """
         if after < self.compacted:
             raise Expired(f"too old resource version: {after} ({self.compacted})")
-        watch = Watch(self, resource)
+        past = self._past(resource, after)
+        watch = Watch(self, resource, after)
         self._watches.setdefault(resource, set()).add(watch)
-        for change in self._past(after):
-            watch.tell(change)
+        watch.tell(past)
         return watch
 
-    def _past(self, after: int) -> Any:
+    def _past(self, resource: str, after: int) -> list[Change]:
         if after >= self.revision:
-            return ()
+            return []
         if self._recent and self._recent[0].revision <= after + 1:
-            return [c for c in self._recent if c.revision > after]
-        return [c for c in self.revisions.since(after) if c.revision <= self.revision]
+            return [c for c in self._recent if c.revision > after and c.entry.place.resource == resource]
+        past, size = [], 0
+        for change in self.revisions.since(after, resource):
+            if change.revision <= self.revision:
+                past.append(change)
+                size += len(change.entry.value)
+            if size > REPLAYED:
+                # To list again is cheaper, for the client too.
+                raise Expired(f"too old resource version: {after} ({self.revision})")
+        return past
 
     # writing
 
@@ -143,10 +161,12 @@ class Store:
                 f"{place.name} is at revision {current.revision if current else 0}, not {previous}"
             )
         follows = current.revision if current else self._deletions.get(place, 0)
-        self._next += 1
-        number = self._next
+        number = self._next + 1
         body.setdefault("metadata", {})["resourceVersion"] = str(number)
         value = orjson.dumps(body)
+        if len(value) > LARGEST and not deleted:
+            raise TooLarge(f"request is too large: {place.name} has {len(value)} bytes, limit is {LARGEST}")
+        self._next = number
         entry = Entry(place, number, value)
         done: asyncio.Future[Entry] = self._loop.create_future()
         self._under_way[place] = done
@@ -194,7 +214,7 @@ class Store:
         for write in batch:
             entry = write.change.entry
             place = entry.place
-            self.revision = entry.revision
+            self.revision = self.changed[place.resource] = entry.revision
             key = (place.namespace, place.name)
             self._under_way.pop(place, None)
             if write.change.deleted:
@@ -204,10 +224,29 @@ class Store:
                 self._table(place)[key] = entry
                 self._deletions.pop(place, None)
             self._recent.append(write.change)
-            for watch in tuple(self._watches.get(place.resource, ())):
-                watch.tell(write.change)
             if not write.done.done():
                 write.done.set_result(entry)
+        if not self._untold:
+            # After the answers, which were put in line above: nobody waits for the watchers of others.
+            self._loop.call_later(max(0.0, self._telling_from - time.perf_counter()), self._tell)
+        self._untold += [write.change for write in batch]
+
+    def _tell(self) -> None:
+        """Tell the watchers what has become visible, each in one go.
+
+        Telling gets half of the loop's time at most: with many watchers requests are still answered
+        between two rounds, and what gathers meanwhile goes out as one piece, which costs less.
+        """
+        began = time.perf_counter()
+        changes: dict[str, list[Change]] = {}
+        for change in self._untold:
+            changes.setdefault(change.entry.place.resource, []).append(change)
+        self._untold = []
+        for resource, of_resource in changes.items():
+            for watch in tuple(self._watches.get(resource, ())):
+                watch.tell(of_resource)
+        ended = time.perf_counter()
+        self._telling_from = ended + (ended - began)
 
     def _failed(self, batch: list[Write], error: Exception) -> None:
         if batch[0].epoch == self._epoch:
@@ -216,9 +255,7 @@ class Store:
         for write in batch:
             self._under_way.pop(write.change.entry.place, None)
             if not write.done.done():
-                write.done.set_exception(
-                    Unavailable(f"the store could not write: {error}", next_step="is the disk full?")
-                )
+                write.done.set_exception(refusal(error))
 
     def compact_if_due(self, kept: int = KEPT) -> bool:
         """Forget old revisions once there are twice as many as need be kept.
@@ -249,30 +286,37 @@ class Watch:
 
     store: Store
     resource: str
+    seen: int
+    """The newest revision told, or the one it began after."""
     _changes: deque[Change] = field(default_factory=deque)
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
     _behind: bool = False
-    _listener: Callable[[Change], None] | None = None
+    _listener: Callable[[list[Change]], None] | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def listen(self, listener: Callable[[Change], None]) -> None:
-        """From now on call *listener* with every change, beginning with those that wait."""
-        while self._changes:
-            listener(self._changes.popleft())
+    def listen(self, listener: Callable[[list[Change]], None]) -> None:
+        """From now on call *listener* with all changes that came together, beginning with those that wait."""
         self._listener = listener
+        if self._changes:
+            listener(list(self._changes))
+            self._changes.clear()
 
-    def tell(self, change: Change) -> None:
-        if change.entry.place.resource != self.resource:
+    def tell(self, changes: list[Change]) -> None:
+        # A watch that began between a change and its telling has found it in the past already.
+        if changes and changes[0].revision <= self.seen:
+            changes = [change for change in changes if change.revision > self.seen]
+        if not changes:
             return
+        self.seen = changes[-1].revision
         if self._listener is not None:
-            self._listener(change)
+            self._listener(changes)
             return
-        if len(self._changes) >= BACKLOG:
+        if len(self._changes) + len(changes) > BACKLOG:
             self._behind = True
             self.close()
             return
-        self._changes.append(change)
+        self._changes += changes
         self._arrived.set()
 
     def close(self) -> None:

@@ -21,6 +21,16 @@ FILE = "kubernetes-1.33.json.gz"
 # Who serves a group is not for clients to say: there is one server.
 ANSWERED = ("apiservices",)
 READ = ("get", "list", "watch")
+# Kinds whose objects are kept as those of another.
+KEPT = {
+    ("events.k8s.io", "v1", "events"): "/events",
+    ("autoscaling", "v1", "horizontalpodautoscalers"): "autoscaling/horizontalpodautoscalers",
+}
+# Where users of a version should go instead, in the server's own words.
+DEPRECATED = {
+    ("", "v1", "componentstatuses"): "v1 ComponentStatus is deprecated in v1.19+",
+    ("", "v1", "endpoints"): ("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+}
 
 
 def content(name: str) -> bytes:
@@ -89,6 +99,8 @@ def kind_of(entry: Mapping[str, Any]) -> Kind:
         tuple(subresource(s, entry["kind"]) for s in entry["subresources"]),
         entry["singular"],
         READ if entry["plural"] in ANSWERED else tuple(entry["verbs"]),
+        deprecation=DEPRECATED.get((entry["group"], entry["version"], entry["plural"]), ""),
+        kept=KEPT.get((entry["group"], entry["version"], entry["plural"]), ""),
     )
 
 

@@ -1,0 +1,70 @@
+"""A body on its way into the store: pruned, completed, admitted, checked.
+
+Nothing is stored that did not come out of `Readying.ready`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import celrules, refusals
+from .admission import Admission
+from .casting import cast
+from .deletion import new_finalizers
+from .kinds import CRD, Kind
+from .names import check_metadata
+from .rules import rules_of
+from .schema import default, prune, violations
+from .views import kept_kind, to_keep, view_of
+from .writing import WriteOptions, report_unknown
+
+Body = dict[str, Any]
+
+
+class Readying:
+    def __init__(self, admission: Admission, named: Callable[[Body], Body]) -> None:
+        self._admission = admission
+        self._named = named
+        """Gives a definition the names it may have."""
+
+    def ready(self, kind: Kind, body: Body, old: Body | None, options: WriteOptions) -> Body:
+        """The body as it is stored; raises what is wrong with it."""
+        view = view_of(kind)
+        # First in the stored bytes, where lists of built-in kinds leave them out.
+        rest = {k: v for k, v in body.items() if k not in ("apiVersion", "kind")}
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, **rest}
+        if kind.schema is not None:
+            body, unknown = prune(body, kind.schema)
+            report_unknown(unknown, options)
+            body = default(body, kind.schema)
+        else:
+            body, unknown = cast(kind, body)
+            report_unknown(unknown, options, kind, body)
+            if view:
+                body, _ = cast(kept_kind(kind), to_keep(kind, body))
+                kind = kept_kind(kind)
+            self._complete(kind, body, old, options)
+        if kind == CRD:
+            body = self._named(body)
+        if options.admit is not None:
+            options.admit(body, old)
+        found = [*check_metadata(kind, body["metadata"]), *new_finalizers(body, old)]
+        if kind.schema is not None:
+            found += violations(body, kind.schema)
+            found += celrules.asked(kind.rules, body, old, found)
+        else:
+            check = view.check if view and view.check else rules_of(kind.resource).check
+            found += check(body, old)
+        if found:
+            raise refusals.invalid(kind, body["metadata"].get("name") or "", found)
+        return body
+
+    def _complete(self, kind: Kind, body: Body, old: Body | None, options: WriteOptions) -> None:
+        rules = rules_of(kind.resource)
+        rules.complete(body)
+        if old is None:
+            self._admission.admit(kind, body, options)
+            rules.default(body)
+        else:
+            rules.carry(body, old)
