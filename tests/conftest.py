@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from paddlecloud.cluster.kubeconfig import Access, from_kubeconfig
-from tests.kubectl import Kubectl
-from tests.kubernetes import build
+from tests.kubectl import Kubectl, Program, own_program, programs
 from tests.kubernetes.rest import Rest
 from tests.kubernetes.waiting import until
 from tests.servers import Server, embedded_server, real_server
@@ -24,6 +23,9 @@ from tests.servers import Server, embedded_server, real_server
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--real-kubernetes", action="store_true", help="run against kube-apiserver, not our embedded server"
+    )
+    parser.addoption(
+        "--every-kubectl", action="store_true", help="run kubectl's tests with each kubectl that is built"
     )
 
 
@@ -38,6 +40,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("kubernetes"):
             item.add_marker(elsewhere)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    # A real server is there to check the suite, and one client is enough for that.
+    every = metafunc.config.getoption("--every-kubectl") and not metafunc.config.getoption(
+        "--real-kubernetes"
+    )
+    if every and "kubectl_program" in metafunc.fixturenames:
+        metafunc.parametrize("kubectl_program", programs(), ids=lambda found: found.version, indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -76,12 +87,18 @@ def namespace(rest: Rest, server: Server) -> Iterator[str]:
 
 
 @pytest.fixture
-def kubectl(server: Server, namespace: str, tmp_path: Path) -> Kubectl:
+def kubectl_program(request: pytest.FixtureRequest) -> Program:
+    """The kubectl of the server's own version, or each of them with `--every-kubectl`."""
+    found: Program = getattr(request, "param", own_program())
+    return found
+
+
+@pytest.fixture
+def kubectl(kubectl_program: Program, server: Server, namespace: str, tmp_path: Path) -> Kubectl:
     """kubectl in the namespace of the test."""
-    binaries = build.built()
-    if not binaries:
-        pytest.skip(f"kubectl {build.version()} is not built: make test-kubernetes builds it")
-    return Kubectl(binaries / "kubectl", server.kubeconfig, namespace, tmp_path)
+    if not kubectl_program.path:
+        pytest.skip(f"kubectl {kubectl_program.version} is not built: make test-kubernetes builds it")
+    return Kubectl(kubectl_program.path, server.kubeconfig, namespace, tmp_path)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
-"""The exact kubectl the tests know, run so that nothing of the user's own set-up is seen or changed.
+"""The exact kubectls the tests know, run so that nothing of the user's own set-up is seen or changed.
 
-It comes from the build of `tests.kubernetes`, never from PATH: a kubectl found there may be of any version.
+They come from the builds of `tests.kubernetes`, never from PATH: a kubectl found there may be of any version.
 """
 
 from __future__ import annotations
@@ -12,7 +12,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.kubernetes import build
+from tests.kubernetes.build_extras import KUBECTLS
+
+
+@dataclass(frozen=True)
+class Program:
+    version: str
+    path: Path | None
+    """None where it has not been built."""
+
+
+def own_program() -> Program:
+    """The kubectl of the version of our server."""
+    binaries = build.built()
+    return Program(build.version(), binaries / "kubectl" if binaries else None)
+
+
+def programs() -> list[Program]:
+    """Every kubectl that is built, oldest first, and the one of our server's version in any case."""
+    others = [Program(extra.version, extra.built()) for extra in KUBECTLS]
+    found = [own_program(), *(other for other in others if other.path)]
+    return sorted(found, key=lambda program: program.version)
 
 
 @dataclass(frozen=True)
@@ -37,8 +58,8 @@ class Kubectl:
     def run(
         self, *words: str, stdin: Any = None, environ: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Any command; *stdin* that is not text is sent as YAML."""
-        text = stdin if isinstance(stdin, str | None) else yaml.safe_dump(stdin)
+        """Any command; *stdin* that is not text is sent as JSON: in YAML, y and n mean two things."""
+        text = stdin if isinstance(stdin, str | None) else json.dumps(stdin)
         return subprocess.run(
             [str(self.program), f"--kubeconfig={self.kubeconfig}", f"--namespace={self.namespace}", *words],
             input=text,

@@ -208,7 +208,7 @@ def create_crds(rest: Rest, folder: Path) -> None:
 
 
 def established(rest: Rest, path: str) -> bool:
-    conditions = rest.get(path).expect(200).get("status", {}).get("conditions", [])
+    conditions = rest.get(path).expect(200).get("status", {}).get("conditions") or ()
     return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
 
 

@@ -1,0 +1,92 @@
+"""What `FULL=1 make test-kubernetes` builds beside Kubernetes, as one table.
+
+Whatever is in the cache is used also without FULL; whatever is not is named in one line, never passed over
+in silence. A row needs no more than a name, a version, the disk it takes, and how it is built.
+
+    python -m tests.kubernetes.build_extras            says what is left out
+    python -m tests.kubernetes.build_extras --build    builds it
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from tests.kubernetes.build_go import GIGABYTE, CannotBuild, GoProgram
+
+from paddlecloud.errors import PaddleCloudError
+
+SOURCES = Path(__file__).parent
+
+
+class Extra(Protocol):
+    """A row of the table; a `GoProgram` is one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def needed(self) -> int:
+        """Bytes of disk, from nothing."""
+
+    def built(self) -> Path | None:
+        """Where it is, if it is in the cache and up to date."""
+
+    def build(self) -> Path:
+        """Where it is, built if need be; raises `CannotBuild` where this machine cannot."""
+
+
+def kubectl(minor: str) -> GoProgram:
+    """The newest kubectl of a minor version, unmodified."""
+    return GoProgram(
+        name="kubectl",
+        source=SOURCES / "kubectl",
+        module=f"v{minor}.mod",
+        pinned_by="k8s.io/kubectl",
+        binary="kubectl",
+        needed=2 * GIGABYTE,
+        minutes=4,
+    )
+
+
+KUBECTLS = tuple(kubectl(minor) for minor in ("1.32", "1.34"))
+"""Those the server must serve beside its own, which comes with Kubernetes."""
+EXTRAS: tuple[Extra, ...] = (*KUBECTLS,)
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        if "--build" in arguments:
+            build(EXTRAS)
+    except PaddleCloudError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    if line := left_out(EXTRAS):
+        print(line, flush=True)
+    return 0
+
+
+def build(extras: Iterable[Extra]) -> None:
+    """Build every row; what this machine cannot build is told, and the next one tried."""
+    for extra in extras:
+        try:
+            print(f"{extra.name} {extra.version} is ready in {extra.build().parent}", flush=True)
+        except CannotBuild as error:
+            print(error, file=sys.stderr)
+
+
+def left_out(extras: Iterable[Extra]) -> str:
+    """One line about what the tests will do without; empty when nothing is missing."""
+    missing = [extra for extra in extras if not extra.built()]
+    if not missing:
+        return ""
+    names = ", ".join(f"{extra.name} {extra.version}" for extra in missing)
+    most = max(extra.needed for extra in missing) / GIGABYTE
+    return f"left out, because not built: {names} (FULL=1 builds them, with up to {most:.0f} GB of disk each)"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
