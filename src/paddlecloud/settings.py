@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from .errors import Failed
+
 
 class Setting(NamedTuple):
     name: str
@@ -102,11 +104,17 @@ class Home:
 
     def make(self) -> None:
         """Make the folders, closed to the other users of the machine."""
-        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for folder in (self.root, self.pki, self.run, self.logs, self.volumes, self.objects):
-            folder.mkdir(exist_ok=True, mode=0o700)
-            if folder.stat().st_mode & 0o077:
-                folder.chmod(0o700)  # it was there before us, open to others
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for folder in (self.root, self.pki, self.run, self.logs, self.volumes, self.objects):
+                folder.mkdir(exist_ok=True, mode=0o700)
+                if folder.stat().st_mode & 0o077:
+                    folder.chmod(0o700)  # it was there before us, open to others
+        except OSError as error:
+            raise Failed(
+                f"the home {self} cannot be used: {error}",
+                next_step="choose a folder that you may write to with --home",
+            ) from error
 
 
 def shipped(name: str) -> Path:

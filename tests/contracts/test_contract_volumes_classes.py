@@ -151,7 +151,5 @@ def test_a_claim_without_a_class_gets_the_one_that_becomes_the_default(storage: 
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
     storage.rest.post(storage.claim_path("").rstrip("/"), body).expect(201)
-    until(
-        lambda: storage.claim("c")["spec"].get("storageClassName") == storage.class_name, what="the class"
-    )
+    until(lambda: storage.claim("c")["spec"].get("storageClassName") == storage.class_name, what="the class")
     storage.heard("c", WAITING)

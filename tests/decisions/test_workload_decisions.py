@@ -165,6 +165,7 @@ def test_every_namespace_gets_an_account_once() -> None:
         (NOW - timedelta(minutes=59), NOW - timedelta(days=1), False),
         (NOW - timedelta(minutes=61), NOW - timedelta(days=1), True),
         (None, NOW - timedelta(minutes=61), True),
+        (NOW - timedelta(days=900), NOW, False),
         (None, NOW, False),
         (None, None, False),
     ],

@@ -169,7 +169,7 @@ SCHEMAS: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(SCHEMAS, JSON)
-@SEEN
+@settings(SEEN, max_examples=80)
 def test_whatever_defines_a_kind_gets_an_answer_below_500(rest: Rest, schema: Any, spec: Any) -> None:
     whole = {"type": "object", "properties": {"spec": schema}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": whole}}

@@ -1,12 +1,16 @@
 """The keys of an embedded cluster: a certificate authority of its own and what it signs.
 
-Made at the first start, readable by the owner alone, renewed when less than thirty days are left.
+Made at the first start, readable by the owner alone, renewed when less than thirty days are left. What
+the authority signed is made again when it is damaged; the authority itself never is, because clients
+trust it: that is told.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from ..errors import Failed
 
 CA_DAYS = 3650
 LEAF_DAYS = 397  # the longest that TLS clients accept
@@ -25,24 +31,48 @@ OWNER = ("paddlecloud-admin", "system:masters")  # user and group
 
 
 def ensure(folder: Path, now: datetime | None = None) -> None:
-    """Make what is missing or about to expire: `ca`, `server` and `admin` (.crt/.key), `tokens.key`."""
+    """Make what is missing, damaged or about to expire: `ca`, `server` and `admin` (.crt/.key), `tokens.key`.
+
+    Raises `Failed` when the authority or the key of the tokens is damaged.
+    """
     now = now or datetime.now(UTC)
     # The certificate is written last: where it is, the key is too.
     new = not (folder / "ca.crt").exists()
     if new:
         make_authority(folder, now)
-    if new or not fresh(folder / "server.crt", now):
-        make_server(folder, now)
-    if new or not fresh(folder / "admin.crt", now):
-        make_client(folder, "admin", OWNER, now)
+    with told(folder, "all clients need the new kubeconfig"):
+        x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+        if new or not fresh(folder, "server", now):
+            make_server(folder, now)
+        if new or not fresh(folder, "admin", now):
+            make_client(folder, "admin", OWNER, now)
     if not (folder / "tokens.key").exists():
         write(folder / "tokens.key", private(ec.generate_private_key(ec.SECP256R1())))
+    with told(folder / "tokens.key", "tokens that were given out before are void"):
+        serialization.load_pem_private_key((folder / "tokens.key").read_bytes(), None)
 
 
-def fresh(path: Path, now: datetime) -> bool:
-    if not path.exists():
+@contextmanager
+def told(path: Path, price: str) -> Iterator[None]:
+    """A key that cannot be read ends in a sentence, with what a new one costs."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise Failed(
+            f"the keys in {path} are damaged: {error}",
+            next_step=f"move {path} away, and the next start makes new ones; {price}",
+        ) from error
+
+
+def fresh(folder: Path, name: str, now: datetime) -> bool:
+    """Whether a certificate and its key can be used for a while."""
+    try:
+        certificate = x509.load_pem_x509_certificate((folder / f"{name}.crt").read_bytes())
+        key = serialization.load_pem_private_key((folder / f"{name}.key").read_bytes(), None)
+    except (ValueError, OSError):
         return False
-    return x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc - now > RENEW_BEFORE
+    fits = key.public_key() == certificate.public_key()
+    return fits and certificate.not_valid_after_utc - now > RENEW_BEFORE
 
 
 def make_authority(folder: Path, now: datetime) -> None:

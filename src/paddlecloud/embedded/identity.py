@@ -54,7 +54,13 @@ def known(home: Home) -> Identity | None:
     """The identity of a home that was started before."""
     if not home.state.exists():
         return None
-    return Identity(**json.loads(home.state.read_text()))
+    try:
+        return Identity(**json.loads(home.state.read_text()))
+    except (ValueError, TypeError) as error:
+        raise Failed(
+            f"{home.state} is damaged: {error}",
+            next_step="move it away: the next start chooses new ports and writes a new kubeconfig",
+        ) from error
 
 
 def establish(home: Home, *, port: int = 0, nodes: int = 0) -> Identity:
@@ -112,7 +118,10 @@ def free_port() -> int:
 
 def make_tokens(path: Path, write: Callable[[Path, bytes], None]) -> dict[str, str]:
     """A token for each process, made once; who it stands for is always what this version says."""
-    known = json.loads(path.read_text()) if path.exists() else {}
+    try:
+        known = json.loads(path.read_text())
+    except (OSError, ValueError):
+        known = {}  # ours alone: nobody else holds one of them
     made = {
         name: {
             "token": known[name]["token"] if name in known else secrets.token_urlsafe(32),

@@ -15,7 +15,7 @@ from aiohttp import web
 from ... import log
 from ...errors import ApiError, BadRequest, MethodNotAllowed, NotFound, ServerError
 from ..store import Place
-from . import health, listing, refusals, scaling, signing, watching
+from . import health, listing, metrics, refusals, scaling, signing, watching
 from .access import Access
 from .answers import as_json, status_response, warn
 from .authorization import attributes_of
@@ -37,6 +37,7 @@ from .negotiation import Form, wanted
 from .objects import Objects
 from .patches import APPLY, check_type
 from .paths import Target, parse
+from .proxying import Proxies
 from .rbac import MASTERS, RESOURCES
 from .reviews import Reviews
 from .rows import Printing, printed
@@ -66,6 +67,8 @@ class Api:
         self.access = access
         self.streams = streams
         self.reviews = Reviews(access)
+        self.metrics = metrics.Metrics(objects, streams)
+        self.proxies = Proxies(objects, streams)
         self.documents = Documents(objects, access.accounts)
 
     def application(self) -> web.Application:
@@ -114,6 +117,8 @@ class Api:
             request[ADMIT] = partial_call(self.access.authorizer.demand_no_escalation, user, kind.resource)
         if kind.resource == signing.REQUESTS:
             request[ADMIT] = partial_call(signing.admit, user, self.objects.stamp())
+        if kind.group == metrics.GROUP and method == "GET" and not target.subresource:
+            return await self.metrics.answer(request, kind, target)
         if target.subresource:
             return await self._subresource(request, kind, target)
         if target.name:
@@ -259,6 +264,8 @@ class Api:
             case "exec" | "attach" | "portforward", "GET" | "POST":
                 pod = self.objects.get(kind, target.namespace, target.name).load()
                 return await self.streams.converse(request, pod, STREAMED[target.subresource])
+            case "proxy", _:
+                return await self.proxies.answer(request, kind, target)
             case "scale", _:
                 return await scaling.answer(self.objects, request, kind, place(kind, target))
             case "binding", "POST":

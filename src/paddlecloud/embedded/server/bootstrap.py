@@ -41,13 +41,15 @@ async def prepare(objects: Objects) -> None:
 def initial() -> Iterator[dict[str, Any]]:
     for name in NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    for name in ("hostpath", "task-center"):
+    for name in ("standard", "hostpath", "task-center"):
+        default = {"storageclass.kubernetes.io/is-default-class": "true"} if name == "standard" else {}
         yield {
             "apiVersion": "storage.k8s.io/v1",
             "kind": "StorageClass",
-            "metadata": {"name": name},
+            "metadata": {"name": name, "annotations": default},
             "provisioner": "paddlecloud.org/local",
             "reclaimPolicy": "Delete",
+            "allowVolumeExpansion": True,
             "volumeBindingMode": "Immediate",
         }
     for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)):

@@ -114,3 +114,9 @@ CRD = Kind(
     subresources=(STATUS,),
     singular="customresourcedefinition",
 )
+
+# Answered from what the nodes measure, never stored.
+MEASURED = (
+    Kind("metrics.k8s.io", "v1beta1", "NodeMetrics", "nodes", namespaced=False, verbs=("get", "list")),
+    Kind("metrics.k8s.io", "v1beta1", "PodMetrics", "pods", verbs=("get", "list")),
+)

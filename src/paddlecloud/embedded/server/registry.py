@@ -12,14 +12,14 @@ from typing import Any
 
 from . import facts
 from .definitions import established, terminating
-from .kinds import SCALE, STATUS, Kind
+from .kinds import MEASURED, SCALE, STATUS, Kind
 from .paths import Target
 from .scale import BUILT_IN, paths_of
 
 
 class Registry:
     def __init__(self, definitions: Iterable[dict[str, Any]] = ()) -> None:
-        self.kinds = (*facts.kinds(), *(k for d in definitions for k in kinds_of(d)))
+        self.kinds = (*facts.kinds(), *MEASURED, *(k for d in definitions for k in kinds_of(d)))
         self._by_path = {(k.group, k.version, k.plural): k for k in self.kinds}
         self.etag = hashlib.sha256(repr(self.kinds).encode()).hexdigest()[:32]
         self.documents: dict[tuple[str, str], Any] = {}

@@ -56,6 +56,7 @@ from .rules_network import (
 from .rules_pods import begin_pod, complete_pod
 from .rules_refusals import check_lease, check_runtime
 from .rules_storage import (
+    begin_claim,
     begin_volume,
     complete_claim,
     complete_class,
@@ -122,7 +123,7 @@ RULES: dict[str, Rules] = {
     "node.k8s.io/runtimeclasses": Rules(check=check_runtime),
     "/limitranges": Rules(check=check_limits, complete=complete_limits),
     "/resourcequotas": Rules(check=check_quota),
-    "/persistentvolumeclaims": Rules(check=check_claim, complete=complete_claim),
+    "/persistentvolumeclaims": Rules(begin_claim, check_claim, complete_claim),
     "/persistentvolumes": Rules(begin_volume, check_volume, complete_volume),
     "apps/deployments": Rules(check=check_deployment, complete=complete_deployment, counted=True),
     "apps/replicasets": Rules(check=check_workload, complete=complete_replica_set, counted=True),

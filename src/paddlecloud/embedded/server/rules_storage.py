@@ -20,9 +20,20 @@ def complete_volume(volume: Body) -> None:
         host.setdefault("type", "")
 
 
+def begin_claim(claim: Body) -> None:
+    protect(claim, "kubernetes.io/pvc-protection")
+
+
 def begin_volume(volume: Body) -> None:
-    # No controller moves a volume on from Pending here.
-    volume["status"].setdefault("phase", "Available")
+    volume["status"].setdefault("phase", "Pending")
+    protect(volume, "kubernetes.io/pv-protection")
+
+
+def protect(body: Body, finalizer: str) -> None:
+    """What is in use stays; whoever binds claims takes the mark away."""
+    there = body["metadata"].get("finalizers") or []
+    if finalizer not in there:
+        body["metadata"]["finalizers"] = [*there, finalizer]
 
 
 def complete_class(body: Body) -> None:

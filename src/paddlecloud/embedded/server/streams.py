@@ -46,7 +46,8 @@ class NodeStreams:
         async with answer:
             if answer.status != 200:
                 message = (await answer.text()).strip()
-                raise from_status(answer.status, {"message": message + waiting_reason(pod, container, message)})
+                message += waiting_reason(pod, container, message)
+                raise from_status(answer.status, {"message": message})
             response = web.StreamResponse(headers={"Content-Type": "text/plain"})
             await response.prepare(request)
             async for chunk in answer.content.iter_any():
@@ -65,7 +66,8 @@ class NodeStreams:
         if not pod["spec"].get("nodeName"):
             raise BadRequest(f"pod {name} does not have a host assigned")
         if not websockets.wants_websocket(request):
-            raise BadRequest("Upgrade request required")
+            # A client whose WebSocket was refused tries an older protocol: it is told the first reason again.
+            raise await self._refusal(path, request)
         try:
             node = await self.client().ws_connect(
                 path,
@@ -86,9 +88,8 @@ class NodeStreams:
             return client
 
     async def _refusal(self, path: str, request: web.Request) -> ApiError:
-        """Why the node did not take a WebSocket; asked again, because the handshake drops the sentence."""
-        headers = {"Upgrade": "websocket", "Sec-WebSocket-Protocol": ",".join(websockets.offered(request))}
-        async with self.client().get(path, params=request.query, headers=headers) as answer:
+        """Why the node takes no WebSocket; asked again without one, because a handshake drops the sentence."""
+        async with self.client().get(path, params=request.query) as answer:
             return from_status(answer.status, {"message": (await answer.text()).strip()})
 
     def client(self) -> aiohttp.ClientSession:

@@ -72,7 +72,7 @@ class Reader:
                 self._remember(part.anchor, part.value, self._size - part.begun)
                 self._place(part.value)
             case yaml.AliasEvent():
-                self._place(self._repeat(event.anchor))
+                self._place(self._repeat(event.anchor or ""))
 
     def _scalar(self, event: yaml.ScalarEvent) -> Any:
         if event.tag and event.tag != "!":

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from ... import log
-from ...api.core import ConfigMap, PersistentVolume, PersistentVolumeClaim
+from ...api.core import ConfigMap
 from ...api.meta import Metadata, Resource
 from ...cluster.client import Client
 from ...cluster.informer import Informer
@@ -25,7 +25,8 @@ from .housekeeping import Housekeeping
 from .looking import RETRY, look_on_change
 from .scheduling import KINDS as PLACING
 from .scheduling import Scheduling
-from .volumes import LocalVolumes
+from .volumes import KINDS as STORING
+from .volumes import Volumes
 
 WORKLOADS: tuple[Controller, ...] = (
     deployment.CONTROLLER,
@@ -50,20 +51,18 @@ async def run(home: Home, access: Access, controllers: tuple[Controller, ...] = 
         looked_at = (*controllers, nodelife.controller(utc_now()))
         runtime = Runtime(looked_at, client, Options(), Health())
         informers = runtime.informers
-        needed: tuple[type[Resource], ...] = (*KINDS, *PLACING, PersistentVolume)
+        needed: tuple[type[Resource], ...] = (*KINDS, *PLACING, *STORING)
         for kind in needed:
             if kind not in informers:
                 informers[kind] = Informer(client, kind)
         tasks.create_task(runtime.run())
         tasks.create_task(say_where_models_go(home, client))
         scheduling = Scheduling(client, informers, utc_now)
-        volumes = LocalVolumes(
-            client, informers[PersistentVolumeClaim], informers[PersistentVolume], home.volumes
-        )
-        claims = (informers[PersistentVolumeClaim], informers[PersistentVolume])
+        volumes = Volumes(client, informers, home.volumes, utc_now)
+        storing = [informers[k] for k in STORING]
         placing = [informers[k] for k in PLACING]
         tasks.create_task(look_on_change("scheduling", placing, scheduling.look))
-        tasks.create_task(look_on_change("volumes", claims, volumes.look))
+        tasks.create_task(look_on_change("volumes", storing, volumes.look))
         kept = [informers[k] for k in KINDS]
         everything = Everything(access, informers)
         tasks.create_task(everything.run())
