@@ -192,3 +192,43 @@ def test_an_empty_list_is_as_good_as_none(rest: Rest, namespace: str) -> None:
     made = create(rest, namespace, {**config_map("x"), "data": {}}, "configmaps").expect(201)
     assert "data" not in made
     assert "args" not in create(rest, namespace, pod(args=[])).expect(201)["spec"]["containers"][0]
+
+
+@pytest.mark.parametrize(
+    "metadata, told",
+    [
+        ({"labels": {"a": 1}}, f"{NUMBER} Go struct field ObjectMeta.labels of type string"),
+        ({"labels": "x"}, f"{STRING} Go struct field ObjectMeta.labels of type map[string]string"),
+        ({"finalizers": "x"}, f"{STRING} Go struct field ObjectMeta.finalizers of type []string"),
+        ({"ownerReferences": [1]},
+         f"{NUMBER} Go struct field ObjectMeta.ownerReferences of type v1.OwnerReference"),
+    ],
+)  # fmt: skip
+def test_the_metadata_of_a_custom_object_has_types_too(
+    rest: Rest, namespace: str, metadata: dict[str, Any], told: str
+) -> None:
+    body = sample_set(metadata)
+    answer = rest.post(f"{SAMPLE_SETS}/namespaces/{namespace}/samplesets", body).expect(400)
+
+    assert answer["message"] == f'SampleSet in version "v1alpha1" cannot be handled as a SampleSet: {told}'
+
+
+def test_an_unknown_field_of_the_metadata_of_a_custom_object_is_left_out(rest: Rest, namespace: str) -> None:
+    path = f"{SAMPLE_SETS}/namespaces/{namespace}/samplesets"
+    refused = rest.post(path, sample_set({"strange": 1}), fieldValidation="Strict").expect(400)
+    made = rest.post(path, sample_set({"strange": 1, "labels": None})).expect(201)
+
+    assert 'strict decoding error: unknown field "metadata.strange"' in refused["message"]
+    assert not {"strange", "labels"} & made["metadata"].keys()
+
+
+SAMPLE_SETS = "/apis/batch.paddlepaddle.org/v1alpha1"
+
+
+def sample_set(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "batch.paddlepaddle.org/v1alpha1",
+        "kind": "SampleSet",
+        "metadata": {"name": "x", **metadata},
+        "spec": {"source": {"uri": "file:///tmp"}},
+    }

@@ -52,7 +52,7 @@ def test_a_claim_and_its_volume_know_of_each_other(storage: Storage) -> None:
 @pytest.mark.parametrize(
     "volumes, claim, chosen",
     [
-        ({"big": {"size": "9Gi"}, "fits": {"size": "2Gi"}, "small": {"size": "1Gi"}}, {"size": "2Gi"}, "fits"),
+        ({"big": {"size": "9Gi"}, "fits": {"size": "2Gi"}, "small": {}}, {"size": "2Gi"}, "fits"),
         ({"b": {"size": "3Gi"}, "a": {"size": "3072Mi"}, "c": {"size": "5Gi"}}, {"size": "4Gi"}, "c"),
         (
             {"one": {"accessModes": [ONCE]}, "more": {"accessModes": [ONCE, MANY]}},

@@ -16,9 +16,9 @@ ASKED = {
     "volume.beta.kubernetes.io/storage-provisioner": PROVISIONER,
 }
 EXTERNAL = (
-    f"Normal: Waiting for a volume to be created either by the external provisioner '{PROVISIONER}' or manually "
-    "by the system administrator. If volume creation is delayed, please verify that the provisioner is running "
-    "and correctly registered."
+    f"Normal: Waiting for a volume to be created either by the external provisioner '{PROVISIONER}' or "
+    "manually by the system administrator. If volume creation is delayed, please verify that the provisioner "
+    "is running and correctly registered."
 )
 
 
@@ -137,12 +137,16 @@ def test_a_claim_that_waits_cannot_grow(storage: Storage) -> None:
     assert answer.status in (403, 422), answer.text
 
 
+def test_a_class_whose_volumes_are_made_by_hand_says_so(storage: Storage) -> None:
+    storage.add_class(provisioner="kubernetes.io/no-provisioner")
+    storage.add_claim("c")
+    words = "Warning: no volume plugin matched name: kubernetes.io/no-provisioner"
+    assert storage.heard("c", "ProvisioningFailed") == words
+
+
 def test_a_claim_without_a_class_gets_the_one_that_becomes_the_default(storage: Storage) -> None:
     """Where a cluster has no default the claim waits; where it has one, the newest is taken."""
-    storage.add_class(
-        volumeBindingMode=WAITING,
-        # Newer than any other of the server: it is the one that counts.
-    )
+    storage.add_class(volumeBindingMode=WAITING)
     path = f"/apis/storage.k8s.io/v1/storageclasses/{storage.class_name}"
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     storage.rest.merge(path, {"metadata": {"annotations": default}}).expect(200)

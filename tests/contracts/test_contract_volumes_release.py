@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.contracts.storage import Storage
@@ -46,7 +47,10 @@ def test_a_released_volume_without_its_reference_is_available_again(storage: Sto
 @pytest.mark.parametrize(
     "source, why",
     [
-        ({"hostPath": {"path": "/srv/x"}}, "host_path deleter only supports /tmp/.+ but received provided /srv/x"),
+        (
+            {"hostPath": {"path": "/srv/x"}},
+            "host_path deleter only supports /tmp/.+ but received provided /srv/x",
+        ),
         (
             {"local": {"path": "/srv/x"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [
                 {"matchExpressions": [{"key": "a", "operator": "Exists"}]}]}}},
@@ -56,7 +60,7 @@ def test_a_released_volume_without_its_reference_is_available_again(storage: Sto
     ids=["hostPath", "local"],
 )  # fmt: skip
 def test_a_volume_that_nobody_can_delete_has_failed(
-    storage: Storage, source: dict[str, object], why: str
+    storage: Storage, source: dict[str, Any], why: str
 ) -> None:
     storage.add_volume("v", persistentVolumeReclaimPolicy="Delete", **source)
     storage.add_claim("c")
@@ -97,12 +101,16 @@ def test_a_claim_stays_while_a_pod_uses_it(storage: Storage) -> None:
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_a_finished_pod_holds_nothing(storage: Storage, phase: str) -> None:
+def test_a_finished_pod_holds_its_claims_until_it_is_deleted(storage: Storage, phase: str) -> None:
     storage.add_claim("c")
     storage.user_of("c", nodeName="nowhere")
     status = f"/api/v1/namespaces/{storage.namespace}/pods/user/status"
     storage.rest.merge(status, {"status": {"phase": phase}}).expect(200)
     storage.delete_claim("c")
+    storage.add_claim("other")
+    storage.heard("other", "ProvisioningFailed")
+    assert "deletionTimestamp" in storage.claim("c")["metadata"]
+    storage.delete_pod()
     storage.gone(storage.claim_path("c"))
 
 
@@ -132,7 +140,7 @@ def test_a_volume_nobody_has_goes_at_once(storage: Storage) -> None:
     storage.gone(storage.volume_path("v"))
 
 
-def test_a_claim_of_a_retained_pod_template_goes_with_its_pod(storage: Storage) -> None:
+def test_a_claim_made_from_a_template_of_a_pod_goes_with_it(storage: Storage) -> None:
     template = {
         "metadata": {"labels": {"made": "for-a-pod"}},
         "spec": {

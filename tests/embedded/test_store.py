@@ -12,7 +12,7 @@ import pytest
 from tests.embedded.stores import PATIENCE, RESOURCE, at, body, next_of, opened
 
 from paddlecloud.embedded.store import Change, Store
-from paddlecloud.embedded.store import store as internals
+from paddlecloud.embedded.store import watches
 from paddlecloud.embedded.store.revisions import Revisions, Row
 from paddlecloud.errors import Conflict, Expired, TooManyRequests
 
@@ -182,7 +182,7 @@ async def test_a_watch_that_begins_before_a_change_is_told_hears_it_once(store: 
 
 
 async def test_a_reader_that_falls_behind_is_cut_off(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(internals, "BACKLOG", 3)
+    monkeypatch.setattr(watches, "BACKLOG", 3)
     watch = store.watch(RESOURCE, 0)
     await changed(store, "a", 5)
 

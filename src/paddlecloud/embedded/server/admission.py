@@ -12,6 +12,7 @@ from typing import Any
 from ...errors import Forbidden
 from ..store import Place, Store
 from . import limits, podsecurity, refusals
+from .facts.scalars import amount
 from .kinds import Kind
 from .writing import WriteOptions
 
@@ -50,6 +51,22 @@ class Admission:
                 self._classify(body, INGRESSES, "ingressClassName", "ingressclass")
         elif resource in TEMPLATED:
             self._warn(body, options)
+
+    def admit_change(self, kind: Kind, body: Body, old: Body) -> None:
+        """What others have to say to a change; raises `Forbidden`."""
+        if kind.resource == "/persistentvolumeclaims":
+            self._grow(kind, body, old)
+
+    def _grow(self, kind: Kind, claim: Body, old: Body) -> None:
+        asked, had = (amount(requested(b["spec"])) for b in (claim, old))
+        if asked <= had:
+            return
+        if (old.get("status") or {}).get("phase") != "Bound":
+            raise refused(kind, claim, "Only bound persistent volume claims can be expanded")
+        entry = self._store.get(Place(STORAGE, "", claim["spec"].get("storageClassName") or ""))
+        if entry is None or not entry.load().get("allowVolumeExpansion"):
+            why = "only dynamically provisioned pvc can be resized and the storageclass that provisions the "
+            raise refused(kind, claim, why + "pvc must support resize")
 
     def _limit(self, kind: Kind, body: Body) -> None:
         ranges = [e.load() for e in self._store.entries("/limitranges", body["metadata"]["namespace"])]
@@ -173,6 +190,10 @@ class Admission:
 DEPRECATED_CLASS = (
     "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
 )
+
+
+def requested(spec: Body) -> str:
+    return str(((spec.get("resources") or {}).get("requests") or {}).get("storage") or "0")
 
 
 def refused(kind: Kind, body: Body, why: str) -> Forbidden:

@@ -1,4 +1,4 @@
-"""A built-in object in the form of its kind: wrong types refused, unknown fields left out, zeros as in Go.
+"""An object in the form of its kind: wrong types refused, unknown fields left out, zeros as in Go.
 
 The body that comes out shares nothing that will be changed with the one that went in.
 """
@@ -39,6 +39,16 @@ def cast(kind: Kind, body: Body) -> tuple[Body, list[str]]:
     except RecursionError as error:
         raise Unfit(kind, {}, "exceeded max depth") from error
     return made, unknown
+
+
+def cast_metadata(kind: Kind, body: Body) -> tuple[Body, list[str]]:
+    """The metadata of a custom object: the one part of it that has a type of Go's own."""
+    unknown: list[str] = []
+    try:
+        made: Body = handling("meta/v1.ObjectMeta").convert(body["metadata"], unknown)
+    except Mismatch as error:
+        raise Unfit(kind, body, error.sentence()) from error
+    return made, [f"metadata.{name}" for name in unknown]
 
 
 def unfit_metadata(kind: Kind, body: Body) -> Unfit:

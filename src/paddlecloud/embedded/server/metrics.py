@@ -1,4 +1,4 @@
-"""`metrics.k8s.io`: what nodes and pods use right now, as the node measures it when asked. Nothing is stored."""
+"""`metrics.k8s.io`: what nodes and pods use right now, measured when asked; nothing is stored."""
 
 from __future__ import annotations
 

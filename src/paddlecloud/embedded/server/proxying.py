@@ -16,6 +16,7 @@ from yarl import URL
 from ...errors import BadRequest, Unavailable
 from ..passing import passed
 from ..store import Place
+from . import refusals
 from .kinds import Kind
 from .objects import Objects
 from .paths import Target
@@ -66,7 +67,9 @@ class Proxies:
     def _of_service(self, kind: Kind, namespace: str, named: Named) -> tuple[str, int]:
         service = self._objects.get(kind, namespace, named.name).load()
         entry = self._objects.store.get(Place("/endpoints", namespace, named.name))
-        ways = endpoints_of(service, entry.load() if entry else {}, named.port)
+        if entry is None:
+            raise refusals.not_found(kind, named.name)
+        ways = endpoints_of(service, entry.load(), named.port)
         if not ways:
             raise Unavailable(f'no endpoints available for service "{named.name}"')
         return random.choice(ways)

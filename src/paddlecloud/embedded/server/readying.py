@@ -10,7 +10,7 @@ from typing import Any
 
 from . import celrules, refusals
 from .admission import Admission
-from .casting import cast
+from .casting import cast, cast_metadata
 from .deletion import new_finalizers
 from .kinds import CRD, Kind
 from .names import check_metadata
@@ -36,7 +36,8 @@ class Readying:
         body = {"apiVersion": kind.api_version, "kind": kind.kind, **rest}
         if kind.schema is not None:
             body, unknown = prune(body, kind.schema)
-            report_unknown(unknown, options)
+            body["metadata"], strange = cast_metadata(kind, body)
+            report_unknown([*strange, *unknown], options)
             body = default(body, kind.schema)
         else:
             body, unknown = cast(kind, body)
@@ -68,3 +69,4 @@ class Readying:
             rules.default(body)
         else:
             rules.carry(body, old)
+            self._admission.admit_change(kind, body, old)

@@ -186,6 +186,9 @@ def cluster_roles() -> Iterator[Body]:
     yield cluster_role("system:aggregate-to-view", VIEW, to("view"))
     yield cluster_role("paddlecloud-aggregate-to-edit", ours(*WRITE), to("edit"))
     yield cluster_role("paddlecloud-aggregate-to-view", ours(*READ, status=True), to("view"))
+    measured = [rule("metrics.k8s.io", "nodes pods", "get", "list", "watch")]
+    readers = to("view") | to("edit") | to("admin")
+    yield cluster_role("system:aggregated-metrics-reader", measured, readers)
     # Whoever edits may look, and whoever administrates may edit.
     yield aggregated("admin", "admin")
     yield aggregated("edit", "edit", to("admin"))

@@ -35,7 +35,7 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     """The API is up inside this block; the keys must have been made (`identity.establish`)."""
     allow_files()
     store = Store(home.store)
-    streams = NodeStreams(home.run / "node.sock")
+    streams = NodeStreams(home.run / "node.sock", store.get)
     objects = Objects(store, ServiceAddresses(store, identity.block).allocate)
     await bootstrap.prepare(objects)
     runner = web.AppRunner(

@@ -7,14 +7,17 @@ down only the one who talks to them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 from aiohttp import WSMsgType, web
 
-from ...errors import ApiError, BadRequest, Unavailable, from_status
+from ...errors import ApiError, BadRequest, NotFound, Unavailable, from_status
 from .. import websockets
+from ..store import Place
+from . import logqueries
 from .websockettokens import without_tokens
 
 Body = dict[str, Any]
@@ -23,8 +26,8 @@ Body = dict[str, Any]
 class NodeStreams:
     """The node's own API, on a socket in the home."""
 
-    def __init__(self, socket: Path) -> None:
-        self._socket = socket
+    def __init__(self, socket: Path, exists: Callable[[Place], object]) -> None:
+        self._socket, self._exists = socket, exists
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
@@ -35,8 +38,10 @@ class NodeStreams:
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
         container = chosen_container(pod, request.query.get("container") or "")
         query = {k: v for k, v in request.query.items() if k != "container"}
+        logqueries.check(name, query)
         if not pod["spec"].get("nodeName"):
-            raise BadRequest(f'pod "{name}" has no log yet: it has not been assigned to a node')
+            return web.Response(status=204)
+        self._demand_node(pod)
         try:
             answer = await self.client().get(
                 f"http://node/containerLogs/{namespace}/{name}/{container}", params=query
@@ -61,10 +66,9 @@ class NodeStreams:
         path = f"http://node/{verb}/{namespace}/{name}"
         if verb != "portForward":
             path += "/" + chosen_container(pod, request.query.get("container") or "")
-        if verb == "exec" and not request.query.get("command"):
-            raise BadRequest("you must specify at least 1 command for the container")
         if not pod["spec"].get("nodeName"):
             raise BadRequest(f"pod {name} does not have a host assigned")
+        self._demand_node(pod)
         if not websockets.wants_websocket(request):
             # A client whose WebSocket was refused tries an older protocol: it is told the first reason again.
             raise await self._refusal(path, request)
@@ -88,9 +92,18 @@ class NodeStreams:
             return client
 
     async def _refusal(self, path: str, request: web.Request) -> ApiError:
-        """Why the node takes no WebSocket; asked again without one, because a handshake drops the sentence."""
-        async with self.client().get(path, params=request.query) as answer:
-            return from_status(answer.status, {"message": (await answer.text()).strip()})
+        """Why the node takes no WebSocket; asked without one, because a handshake drops the sentence."""
+        try:
+            async with self.client().get(path, params=request.query) as answer:
+                return from_status(answer.status, {"message": (await answer.text()).strip()})
+        except aiohttp.ClientError as error:
+            return silent(path.split("/")[5], error)
+
+    def _demand_node(self, pod: Body) -> None:
+        """A pod may be bound to a node that is gone; Kubernetes calls that node a pod, too."""
+        node = pod["spec"]["nodeName"]
+        if not self._exists(Place("/nodes", "", node)):
+            raise NotFound(f'pods "{node}" not found', details={"name": node, "kind": "pods"})
 
     def client(self) -> aiohttp.ClientSession:
         if self._session is None:

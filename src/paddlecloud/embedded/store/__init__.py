@@ -1,6 +1,7 @@
 """The store: every object ever written, one row a revision, newest last."""
 
 from .entries import Change, Entry, Place
-from .store import Store, Watch
+from .store import Store
+from .watches import Watch
 
 __all__ = ["Change", "Entry", "Place", "Store", "Watch"]

@@ -13,22 +13,20 @@ import queue
 import sqlite3
 import threading
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from ...errors import Conflict, Expired, Failed, TooLarge, TooManyRequests, Unavailable
+from ...errors import Conflict, Expired, Failed, TooLarge, Unavailable
 from .entries import Change, Entry, Place
 from .recent import Recent
 from .revisions import Revisions, Row
 from .soundness import refusal, told
+from .watches import Watch
 
 RECENT = 4096  # changes kept in memory for watches that start a little in the past
-BACKLOG = 8192  # changes a watcher may be behind before it is cut off
 LARGEST = 1536 * 1024  # bytes of an object; etcd takes no larger ones either
 REPLAYED = 64 * 1024 * 1024  # bytes of changes that are read from disk for one watch
 KEPT = 20_000  # revisions that can be watched from; older ones are compacted
@@ -118,7 +116,7 @@ class Store:
         if after < self.compacted:
             raise Expired(f"too old resource version: {after} ({self.compacted})")
         past = self._past(resource, after)
-        watch = Watch(self, resource, after)
+        watch = Watch(resource, after, self._forget)
         self._watches.setdefault(resource, set()).add(watch)
         watch.tell(past)
         return watch
@@ -276,78 +274,5 @@ class Store:
     def _table(self, place: Place) -> dict[tuple[str, str], Entry]:
         return self.objects.setdefault(place.resource, {})
 
-    def forget(self, watch: Watch) -> None:
+    def _forget(self, watch: Watch) -> None:
         self._watches.get(watch.resource, set()).discard(watch)
-
-
-@dataclass(eq=False)
-class Watch:
-    """The changes of one resource, as an async iterator; a reader that falls too far behind is cut off."""
-
-    store: Store
-    resource: str
-    seen: int
-    """The newest revision told, or the one it began after."""
-    _changes: deque[Change] = field(default_factory=deque)
-    _arrived: asyncio.Event = field(default_factory=asyncio.Event)
-    _closed: bool = False
-    _behind: bool = False
-    _listener: Callable[[list[Change]], None] | None = None
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def listen(self, listener: Callable[[list[Change]], None]) -> None:
-        """From now on call *listener* with all changes that came together, beginning with those that wait."""
-        self._listener = listener
-        if self._changes:
-            listener(list(self._changes))
-            self._changes.clear()
-
-    def tell(self, changes: list[Change]) -> None:
-        # A watch that began between a change and its telling has found it in the past already.
-        if changes and changes[0].revision <= self.seen:
-            changes = [change for change in changes if change.revision > self.seen]
-        if not changes:
-            return
-        self.seen = changes[-1].revision
-        if self._listener is not None:
-            self._listener(changes)
-            return
-        if len(self._changes) + len(changes) > BACKLOG:
-            self._behind = True
-            self.close()
-            return
-        self._changes += changes
-        self._arrived.set()
-
-    def close(self) -> None:
-        self._closed = True
-        self.ended.set()
-        self._arrived.set()
-        self.store.forget(self)
-
-    async def next(self, timeout: float) -> Change | None:
-        """The next change, or None when *timeout* seconds pass without one.
-
-        Raises `TooManyRequests` when this reader fell behind, `StopAsyncIteration` once closed.
-        """
-        while not self._changes:
-            if self._behind:
-                raise TooManyRequests("the watch fell too far behind")
-            if self._closed:
-                raise StopAsyncIteration
-            self._arrived.clear()
-            try:
-                async with asyncio.timeout(timeout):
-                    await self._arrived.wait()
-            except TimeoutError:
-                return None
-        return self._changes.popleft()
-
-    async def __aiter__(self) -> AsyncIterator[Change]:
-        while True:
-            try:
-                change = await self.next(3600)
-            except StopAsyncIteration:
-                return
-            if change is not None:
-                yield change

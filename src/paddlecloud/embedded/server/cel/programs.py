@@ -11,9 +11,7 @@ import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from google.protobuf.descriptor_pool import DescriptorPool
+from typing import TYPE_CHECKING, Any
 
 from .declarations import configuration
 from .evaluation import Ask, Run, evaluator
@@ -22,6 +20,9 @@ from .syntax import Tree, Type, read
 from .types import Config, Typed
 from .values import CelError, Exhausted
 from .wordings import retold
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor_pool import DescriptorPool
 
 LIMIT = 1_000_000
 """The most that one evaluation may cost."""
@@ -74,6 +75,8 @@ class Checker:
 
     def __init__(self, typed: Typed, *, optional_old: bool = False) -> None:
         past = {"type_name": "optional_type", "params": [typed.type]} if optional_old else typed.type
+        from google.protobuf.descriptor_pool import DescriptorPool
+
         pool = DescriptorPool()
         for file in typed.files():
             pool.AddSerializedFile(file)

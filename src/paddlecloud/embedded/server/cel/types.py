@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
-
-from google.protobuf import descriptor_pb2, duration_pb2, struct_pb2, timestamp_pb2
+from typing import TYPE_CHECKING, Any
 
 from ..schema import EMBEDDED
 
+if TYPE_CHECKING:
+    # Imported by whoever makes a message: a cluster whose kinds are all known starts without protobuf.
+    from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
+
 Schema = dict[str, Any]
 Config = dict[str, Any]
-Proto = descriptor_pb2.FieldDescriptorProto
 INT_OR_STRING = "x-kubernetes-int-or-string"
 PACKAGE = "paddlecloud.self"
-SCALARS = {
-    "int": Proto.TYPE_INT64,
-    "double": Proto.TYPE_DOUBLE,
-    "bool": Proto.TYPE_BOOL,
-    "string": Proto.TYPE_STRING,
-    "bytes": Proto.TYPE_BYTES,
-}
+SCALARS = {"int": "INT64", "double": "DOUBLE", "bool": "BOOL", "string": "STRING", "bytes": "BYTES"}
 MESSAGES = {
     "timestamp": ".google.protobuf.Timestamp",
     "duration": ".google.protobuf.Duration",
@@ -34,7 +29,6 @@ MESSAGES = {
 }
 SIMPLE = {"integer": "int", "number": "double", "boolean": "bool"}
 MEANINGS = {"byte": "bytes", "duration": "duration", "date": "timestamp", "date-time": "timestamp"}
-IMPORTS = (struct_pb2, timestamp_pb2, duration_pb2)
 IDENTIFIER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 RESERVED = frozenset((
     "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
@@ -54,15 +48,18 @@ class Typed:
     """A schema as a type: what `self` is declared to be, and the messages that the declaration names."""
 
     type: Config = field(default_factory=dict)
-    messages: list[descriptor_pb2.DescriptorProto] = field(default_factory=list)
+    messages: list[DescriptorProto] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """What a message is called before authors: where its value stands below `self`."""
 
     def files(self) -> list[bytes]:
+        from google.protobuf import descriptor_pb2, duration_pb2, struct_pb2, timestamp_pb2
+
+        imports = [m.DESCRIPTOR for m in (struct_pb2, timestamp_pb2, duration_pb2)]
         made = descriptor_pb2.FileDescriptorProto(name="self.proto", package=PACKAGE, syntax="proto2")
-        made.dependency.extend(m.DESCRIPTOR.name for m in IMPORTS)
+        made.dependency.extend(file.name for file in imports)
         made.message_type.extend(self.messages)
-        return [*(m.DESCRIPTOR.serialized_pb for m in IMPORTS), made.SerializeToString()]
+        return [*(file.serialized_pb for file in imports), made.SerializeToString()]
 
 
 def typed(schema: Schema, *, root: bool) -> Typed | None:
@@ -93,7 +90,9 @@ def declared(schema: Schema, into: Typed, where: str, *, root: bool = False) -> 
 
 
 def message(schema: Schema, into: Typed, where: str, *, root: bool) -> str:
-    made = descriptor_pb2.DescriptorProto(name=f"Object{len(into.messages)}")
+    from google.protobuf.descriptor_pb2 import DescriptorProto
+
+    made = DescriptorProto(name=f"Object{len(into.messages)}")
     made.options.deprecated_legacy_json_field_conflicts = True
     into.messages.append(made)
     into.names[f"{PACKAGE}.{made.name}"] = where
@@ -105,7 +104,9 @@ def message(schema: Schema, into: Typed, where: str, *, root: bool) -> str:
     return f"{PACKAGE}.{made.name}"
 
 
-def add(to: descriptor_pb2.DescriptorProto, name: str, kind: Config) -> None:
+def add(to: DescriptorProto, name: str, kind: Config) -> None:
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Proto
+
     made = to.field.add(name=name, number=len(to.field) + 1, label=Proto.LABEL_OPTIONAL)
     if kind["type_name"] == "list":
         made.label = Proto.LABEL_REPEATED
@@ -127,10 +128,12 @@ def add(to: descriptor_pb2.DescriptorProto, name: str, kind: Config) -> None:
     set_type(pair.field.add(name="value", number=2, label=Proto.LABEL_OPTIONAL), kind["params"][1])
 
 
-def set_type(made: Proto, kind: Config) -> None:
+def set_type(made: FieldDescriptorProto, kind: Config) -> None:
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Proto
+
     name = kind["type_name"]
     if name in SCALARS:
-        made.type = SCALARS[name]
+        made.type = Proto.Type.Value(f"TYPE_{SCALARS[name]}")
         return
     made.type = Proto.TYPE_MESSAGE
     nested = name in ("list", "map")
