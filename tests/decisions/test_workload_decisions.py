@@ -1,15 +1,13 @@
-"""What stands in for kube-controller-manager and Knative: ordered pods, revisions, volumes, tidiness."""
+"""What stands in for kube-controller-manager and Knative: ordered pods, revisions, tidiness."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.decisions.builders import (
     NOW,
-    a_claim,
     a_knative,
     a_pod,
     a_revision,
@@ -20,13 +18,11 @@ from tests.decisions.builders import (
 from paddlecloud.api.core import (
     Event,
     Namespace,
-    PersistentVolume,
-    PersistentVolumeClaim,
     ServiceAccount,
 )
 from paddlecloud.api.meta import Metadata, OwnerReference
 from paddlecloud.controllers.contract import Decision
-from paddlecloud.embedded.workloads import collector, housekeeping, knative, volumes
+from paddlecloud.embedded.workloads import collector, housekeeping, knative
 
 
 def status_of(decision: Decision) -> dict[str, Any]:
@@ -107,45 +103,6 @@ def test_a_container_is_told_where_it_serves(ports: list[Any], port: str | None)
 
     assert env.get("PORT") == port
     assert (env["K_SERVICE"], env["K_REVISION"]) == ("shapes", "shapes-00001")
-
-
-def a_volume(claim: PersistentVolumeClaim, **changes: Any) -> PersistentVolume:
-    made = volumes.make_volume(claim, Path(f"/volumes/pvc-{claim.uid}"))
-    return made.but(spec={**made.spec, **changes})
-
-
-WAITING, BOUND = a_claim("c", "Pending", storageClassName="hostpath"), a_claim("c", "Bound")
-
-
-@pytest.mark.parametrize(
-    "claims, there, work",
-    [
-        ([WAITING], [], (1, 0, 0)),
-        ([WAITING], [a_volume(WAITING)], (0, 1, 0)),  # made before a crash, bound after it
-        ([BOUND], [a_volume(BOUND)], (0, 0, 0)),
-        ([], [a_volume(BOUND)], (0, 0, 1)),
-        ([], [a_volume(BOUND, persistentVolumeReclaimPolicy="Retain")], (0, 0, 0)),
-        ([], [a_volume(BOUND, claimRef=None)], (0, 0, 0)),
-        ([], [a_volume(BOUND).but(metadata=Metadata(name="pvc-uid-c"))], (0, 0, 0)),  # not made by us
-        ([a_claim("c", "Pending", storageClassName="other")], [], (0, 0, 0)),
-        ([a_claim("c", "Pending", volumeName="pvc-uid-x")], [], (0, 0, 0)),
-        ([a_claim("c", "Pending", volumeName="pvc-uid-x")], [a_volume(a_claim("x")).but(
-            spec={"persistentVolumeReclaimPolicy": "Retain"})], (0, 1, 0)),
-        ([WAITING.but(metadata=WAITING.metadata.but(deletion_timestamp=NOW))], [], (0, 0, 0)),
-    ],
-)  # fmt: skip
-def test_a_claim_gets_a_volume_and_the_volume_goes_with_the_claim(
-    claims: list[Any], there: list[Any], work: tuple[int, int, int]
-) -> None:
-    decided = volumes.decide(claims, there)
-
-    assert (len(decided.provision), len(decided.bind), len(decided.reclaim)) == work
-
-
-def test_a_claim_of_the_same_name_does_not_inherit_a_volume() -> None:
-    successor = BOUND.but(metadata=BOUND.metadata.but(uid="another"))
-
-    assert len(volumes.decide([successor], [a_volume(BOUND)]).reclaim) == 1
 
 
 def test_every_namespace_gets_an_account_once() -> None:

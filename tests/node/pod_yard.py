@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
@@ -11,15 +12,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from paddlecloud.api.core import Event, Node, Pod
+from paddlecloud.api.core import Event, Node, Pod, Service
 from paddlecloud.api.meta import Key, Resource
-from paddlecloud.embedded.node import attempts
+from paddlecloud.embedded.node import attempts, workshop
 from paddlecloud.embedded.node.environments import Environments
 from paddlecloud.embedded.node.events import Recorder
 from paddlecloud.embedded.node.launcher import Launcher
 from paddlecloud.embedded.node.machine import Machine
 from paddlecloud.embedded.node.main import every_pod, running_runs
 from paddlecloud.embedded.node.roster import Roster
+from paddlecloud.embedded.node.sandbox import cgroups, homespace
+from paddlecloud.embedded.node.sandbox.levels import Levels
+from paddlecloud.embedded.node.sandbox.links import Links
+from paddlecloud.embedded.node.sandbox.survey import group_bases
 from paddlecloud.embedded.node.workshop import Workshop
 from paddlecloud.errors import NotFound
 from paddlecloud.settings import Home
@@ -54,8 +59,14 @@ class Shelf:
         found = self.others.get((kind, name))
         return found if isinstance(found, kind) else None
 
+    async def services(self, namespace: str) -> list[Service]:
+        return [found for found in self.others.values() if isinstance(found, Service)]
+
     async def access_files(self, pod: Pod) -> dict[str, bytes]:
         return {"token": b"t", "ca.crt": b"c", "namespace": pod.namespace.encode()}
+
+    async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
+        return f"{audience} {seconds}".encode()
 
     async def publish(self, pod: Pod, status: dict[str, Any]) -> Pod:
         if pod.key not in self.pods:
@@ -77,7 +88,10 @@ class Shelf:
 class Yard:
     """A home, a suite `tried` that answers to every shell command, and a node process one can kill."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, levels: Levels | None = None) -> None:
+        self.levels = levels or Levels()
+        self.links: Links | None = None
+        """None: no test makes links on the machine unless it says so."""
         self.home = Home(root / "home")
         self.home.make()
         suite = root / "suites" / "tried"
@@ -93,16 +107,18 @@ class Yard:
 
     def start(self) -> Roster:
         """A node process, as far as there is one in a test."""
-        shop = Workshop(
+        self.shop = shop = Workshop(
             home=self.home,
             upstream=self.shelf,
             recorder=Recorder(self.shelf, time.time),
-            launcher=Launcher(self.home),
+            launcher=Launcher(self.home, self.levels.user_namespace),
             environments=Environments(self.home.environments),
             machine=Machine({"cpu": "2"}, {}),
             suite_folders=(self.suites,),
             api=("127.0.0.1", "6443"),
             now=time.time,
+            levels=self.levels,
+            links=self.links,
         )
         self.roster = Roster([NODE], BLOCK, shop)
         self.shelf.watcher = self.roster.changed
@@ -122,8 +138,13 @@ class Yard:
             attempts.kill(path)
             async with asyncio.timeout(20):
                 await attempts.ended(path)
+        for folder in every_pod(self.home):
+            await workshop.leave(folder, self.shop)
+        cgroups.remove(group_bases(self.levels, self.home))
+        homespace.stop(str(self.home.run))
         if (lock := self.home.run / "zygote.lock").exists():
-            os.kill(int(lock.read_text()), signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(lock.read_text()), signal.SIGKILL)
 
     def run(self, *command: str, name: str = "p", uid: str = "", **spec: Any) -> Pod:
         """A pod with one container `main`, bound to this node."""
@@ -139,8 +160,7 @@ class Yard:
 
     def log(self, name: str = "p", container: str = "main", number: int = 0) -> str:
         pod = self.now(name)
-        path = self.home.pods(NODE) / pod.uid / "containers" / container / str(number) / "log"
-        return path.read_text() if path.exists() else ""
+        return log_text(self.home.pods(NODE) / pod.uid / "containers" / container / str(number))
 
     def reasons(self) -> list[str]:
         return [e.reason for e in self.shelf.events]
@@ -153,3 +173,11 @@ class Yard:
     async def finished(self, name: str = "p") -> Pod:
         await self.until(lambda: self.now(name).finished)
         return self.now(name)
+
+
+def log_text(run_folder: Path) -> str:
+    """What a container has written so far, read without the code that is tested."""
+    path = run_folder / "log"
+    lines = path.read_text().splitlines() if path.exists() else []
+    fields = [line.split(" ", 3) for line in lines]
+    return "".join(text + ("\n" if kind == "F" else "") for _, _, kind, text in fields)

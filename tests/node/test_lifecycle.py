@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from paddlecloud.api.core import Pod
-from paddlecloud.embedded.node.attempts import Attempt, State
-from paddlecloud.embedded.node.lifecycle import Sight, Start, Step, due_at, next_step
+from paddlecloud.embedded.node.attempts import Attempt, Notes, State
+from paddlecloud.embedded.node.lifecycle import Start, Step, next_step, pause_after
 from paddlecloud.embedded.node.obstacles import ConfigMissing, ImageUnknown
 from paddlecloud.embedded.node.podstatus import Addresses, status_of
+from paddlecloud.embedded.node.sight import Ending, Sight, Stop
+from paddlecloud.embedded.node.stopping import Stopping
 
 NOW = 1_000_000.0
 ADDRESSES = Addresses("127.7.0.1", "127.0.0.1")
@@ -73,7 +75,8 @@ def sight(prepared: bool = True, **attempts: Attempt) -> Sight:
             a_pod("OnFailure"), sight(main0=over(1, ago=2)), ["main0"], id="OnFailure restarts a failure"
         ),
         pytest.param(a_pod("Never"), sight(main0=over(1, ago=2)), [], id="Never restarts nothing"),
-        pytest.param(a_pod(), sight(main0=over(1, ago=0.5)), [], id="a restart waits for its pause"),
+        pytest.param(a_pod(), sight(main0=over(1, ago=9, crashes=1)), [], id="a restart waits for its pause"),
+        pytest.param(a_pod(), sight(main0=over(1)), ["main0"], id="the first one does not"),
         pytest.param(a_pod(main=2), sight(main0=running()), ["main1"], id="each container on its own"),
     ],
 )
@@ -86,73 +89,177 @@ def test_a_pod_that_is_not_prepared_asks_for_it() -> None:
 
 
 def test_the_end_of_a_pause_is_when_to_look_again() -> None:
-    assert next_step(a_pod(), sight(main0=over(1, ago=0.25))).check_again == 0.75
+    assert next_step(a_pod(), sight(main0=over(1, ago=2.5, crashes=1))).check_again == 7.5
+
+
+@pytest.mark.parametrize("jump", [-86400.0, 86400.0])
+def test_a_pause_does_not_mind_a_clock_that_jumps(jump: float) -> None:
+    attempt = over(1, crashes=1)
+    seen = Sight(NOW + jump, {"main0": (attempt,)}, prepared=True, rested={"main0": 4.0})
+    assert next_step(a_pod(), seen) == Step(check_again=6.0)
 
 
 def test_a_restart_counts_on_and_remembers_the_quick_ends() -> None:
-    assert next_step(a_pod(), sight(main0=over(1, number=4, crashes=2, ago=9))).start == (
+    assert next_step(a_pod(), sight(main0=over(1, number=4, crashes=2, ago=20))).start == (
         Start("main0", 5, 3),
     )
 
 
 @pytest.mark.parametrize(
     "crashes, lasted, pause",
-    [(0, 5, 1), (1, 5, 2), (2, 5, 4), (8, 5, 256), (9, 5, 300), (31, 5, 300), (9, 600, 0), (0, 599, 1)],
+    [(0, 5, 0), (1, 5, 10), (2, 5, 20), (5, 5, 160), (6, 5, 300), (31, 5, 300), (9, 600, 0), (1, 599, 10)],
 )
 def test_the_pause_doubles_up_to_five_minutes_and_a_long_run_clears_it(
     crashes: int, lasted: float, pause: float
 ) -> None:
-    attempt = over(1, crashes=crashes, lasted=lasted)
-    assert due_at(attempt) - attempt.finished_at == pause
+    assert pause_after(over(1, crashes=crashes, lasted=lasted)) == pause
 
 
-def deleted(seconds_left: float, **more: Any) -> Pod:
-    until = datetime.fromtimestamp(NOW + seconds_left, UTC).isoformat()
-    return a_pod(metadata={"deletionTimestamp": until, "deletionGracePeriodSeconds": 30}, **more)
+HOOKED: dict[str, Any] = {"lifecycle": {"preStop": {"sleep": {"seconds": 5}}}}
+
+
+def leaving(seconds_left: float, *stops: tuple[str, Stop], **attempts: Attempt) -> Sight:
+    """A pod that is to go, seen at 1000 by the steady clock."""
+    seen = {name: (attempt,) for name, attempt in attempts.items()}
+    return Sight(NOW, seen, steady=1000.0, leave_by=1000.0 + seconds_left, stops=dict(stops))
+
+
+def asked(ago: float, name: str = "main0") -> tuple[str, Stop]:
+    return name, Stop(0, 1000.0 - ago, hooked=True, asked=1000.0 - ago)
+
+
+def beside(pod: Pod, *numbers: int) -> Pod:
+    """The pod with some of its init containers as sidecars."""
+    first = [
+        {**c, "restartPolicy": "Always"} if place in numbers else c
+        for place, c in enumerate(pod.spec["initContainers"])
+    ]
+    return pod.but(spec={**pod.spec, "initContainers": first})
 
 
 @pytest.mark.parametrize(
-    "pod, seen, step",
+    "pod, seen, stop",
     [
         pytest.param(
-            deleted(30),
-            sight(main0=running()),
-            Step(ask_to_stop=("main0",), check_again=30),
-            id="asked to stop first",
+            a_pod(), leaving(30, main0=running()), Stopping(ask=("main0",), check_again=30), id="asked first"
         ),
         pytest.param(
-            deleted(20),
-            Sight(NOW, {"main0": (running(),)}, asked_to_stop=frozenset({"main0"})),
-            Step(check_again=20),
-            id="asked once",
+            a_pod(), leaving(20, asked(10), main0=running()), Stopping(check_again=20), id="asked once"
+        ),
+        pytest.param(a_pod(), leaving(0, asked(30), main0=running()), Stopping(kill=("main0",)), id="killed"),
+        pytest.param(
+            a_pod(), leaving(0, main0=running()), Stopping(ask=("main0",), check_again=2),
+            id="whoever has no grace is asked too",
         ),
         pytest.param(
-            deleted(0), sight(main0=running()), Step(kill=("main0",)), id="killed when patience ends"
+            a_pod(), leaving(-1.5, asked(1.5), main0=running()), Stopping(check_again=0.5),
+            id="and has two seconds",
         ),
-        pytest.param(deleted(30), sight(main0=over(0)), Step(remove=True), id="removed when nothing runs"),
-        pytest.param(deleted(30), sight(), Step(remove=True), id="removed though it never ran"),
         pytest.param(
-            deleted(30, init=1),
-            sight(init0=running()),
-            Step(ask_to_stop=("init0",), check_again=30),
+            a_pod(**HOOKED), leaving(30, main0=running()), Stopping(hook=("main0",), check_again=30),
+            id="a preStop hook comes before the signal",
+        ),
+        pytest.param(
+            a_pod(**HOOKED), leaving(28, ("main0", Stop(0, 998.0)), main0=running()),
+            Stopping(check_again=28), id="which waits for its end",
+        ),
+        pytest.param(
+            a_pod(**HOOKED), leaving(25, ("main0", Stop(0, 995.0, hooked=True)), main0=running()),
+            Stopping(ask=("main0",), check_again=25), id="and follows it",
+        ),
+        pytest.param(
+            a_pod(**HOOKED), leaving(0, ("main0", Stop(0, 970.0)), main0=running()),
+            Stopping(ask=("main0",), check_again=2), id="a hook that takes too long costs the grace",
+        ),
+        pytest.param(
+            a_pod(**HOOKED), leaving(0, main0=running()), Stopping(ask=("main0",), check_again=2),
+            id="without grace there is no hook",
+        ),
+        pytest.param(
+            a_pod(**HOOKED), leaving(25, ("main0", Stop(4, 995.0, hooked=True)), main0=running(5)),
+            Stopping(hook=("main0",), check_again=25), id="the stop of an older run is not that of this one",
+        ),
+        pytest.param(
+            a_pod(init=1), leaving(30, init0=running()), Stopping(ask=("init0",), check_again=30),
             id="init containers too",
         ),
         pytest.param(
-            a_pod(),
-            Sight(NOW, {"main0": (running(),)}, gone_since=NOW),
-            Step(ask_to_stop=("main0",), check_again=2),
-            id="a pod that left the API is stopped",
+            beside(a_pod(init=2), 0, 1), leaving(30, init0=running(), init1=running(), main0=running()),
+            Stopping(ask=("main0",), check_again=30), id="sidecars are stopped after the others",
         ),
         pytest.param(
-            a_pod(),
-            Sight(NOW, {"main0": (running(),)}, gone_since=NOW - 2),
-            Step(kill=("main0",)),
-            id="and killed soon after",
+            beside(a_pod(init=2), 0, 1), leaving(30, init0=running(), init1=running(), main0=over(0)),
+            Stopping(ask=("init1",), check_again=30), id="the last one first",
+        ),
+        pytest.param(
+            beside(a_pod(init=2), 0, 1), leaving(0, asked(9, "init1"), init0=running(), init1=running()),
+            Stopping(ask=("init0",), kill=("init1",), check_again=2), id="but nobody waits beyond the grace",
         ),
     ],
+)  # fmt: skip
+def test_how_a_pod_is_stopped(pod: Pod, seen: Sight, stop: Stopping) -> None:
+    assert next_step(pod, seen) == Step(stop=stop, check_again=stop.check_again)
+
+
+@pytest.mark.parametrize("attempts", [{"main0": over(0)}, {}])
+def test_a_pod_that_is_to_go_is_removed_when_nothing_runs(attempts: dict[str, Attempt]) -> None:
+    assert next_step(a_pod(), leaving(30, **attempts)) == Step(remove=True)
+
+
+def condemned(grace: float | None = None) -> Attempt:
+    notes = Notes(condemned="Container main0 failed liveness probe", grace=grace)
+    return Attempt(0, State.RUNNING, started_at=NOW - 10, pid=7, notes=notes)
+
+
+@pytest.mark.parametrize(
+    "grace, left",
+    [(None, 30.0), (5.0, 5.0), (0.0, 2.0)],
 )
-def test_how_a_pod_is_stopped(pod: Pod, seen: Sight, step: Step) -> None:
-    assert next_step(pod, seen) == step
+def test_a_condemned_run_has_the_grace_of_its_probe_or_its_pod(grace: float | None, left: float) -> None:
+    step = next_step(a_pod(main=2), sight(main0=condemned(grace), main1=running()))
+    assert step.stop == Stopping(ask=("main0",), check_again=left)
+    assert step.start == ()
+
+
+@pytest.mark.parametrize("policy, again", [("Always", True), ("OnFailure", True), ("Never", False)])
+def test_a_condemned_run_comes_back_though_it_ended_well(policy: str, again: bool) -> None:
+    ended = Attempt(0, State.FINISHED, 0, NOW - 20, NOW - 10, 0, notes=Notes(condemned="why"))
+    assert bool(next_step(a_pod(policy), sight(main0=ended)).start) == again
+
+
+def test_sidecars_end_with_the_pod_they_accompany() -> None:
+    pod = beside(a_pod("Never", init=1), 0)
+    step = next_step(pod, sight(init0=running(), main0=over(0)))
+    assert step.stop.ask == ("init0",) and not step.start and not step.remove
+    assert status_of(pod, sight(init0=running(), main0=over(0)), ADDRESSES)["phase"] == "Running"
+    assert status_of(pod, sight(init0=over(143), main0=over(0)), ADDRESSES)["phase"] == "Succeeded"
+
+
+def overdue(**attempts: Attempt) -> tuple[Pod, Sight]:
+    pod = a_pod().but(status={"startTime": datetime.fromtimestamp(NOW - 60, UTC).isoformat()})
+    return pod.but(spec={**pod.spec, "activeDeadlineSeconds": 60}), sight(True, **attempts)
+
+
+def test_a_pod_that_was_active_for_too_long_is_stopped_and_then_failed() -> None:
+    pod, seen = overdue(main0=running())
+    assert next_step(pod, seen).stop.ask == ("main0",)
+    assert status_of(pod, seen, ADDRESSES)["phase"] == "Running"
+    pod, seen = overdue(main0=over(143))
+    status = status_of(pod, seen, ADDRESSES)
+    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")
+    assert next_step(pod, seen) == Step()
+
+
+def test_a_deadline_is_when_to_look_again() -> None:
+    pod, _ = overdue()
+    assert next_step(pod, Sight(NOW - 7, {"main0": (running(),)})).check_again == 7
+
+
+def test_a_pod_the_node_does_not_take_fails_without_a_run() -> None:
+    seen = Sight(NOW, refused=Ending("OutOfcpu", "Node didn't have enough resource: cpu"))
+    status = status_of(a_pod(), seen, ADDRESSES)
+    assert (status["phase"], status["reason"]) == ("Failed", "OutOfcpu")
+    assert next_step(a_pod(), seen) == Step()
 
 
 def test_a_finished_pod_is_left_alone() -> None:
@@ -178,7 +285,9 @@ def test_a_finished_pod_is_left_alone() -> None:
         (a_pod("Never", main=2), sight(main0=over(1), main1=running()), "Running"),
         (a_pod("Never", main=2), sight(main0=over(0), main1=over(2)), "Failed"),
         (a_pod("Never", main=2), sight(main0=over(0), main1=over(0)), "Succeeded"),
-        (deleted(30), sight(main0=over(0)), "Running"),
+        (a_pod(), leaving(30, main0=over(0)), "Succeeded"),
+        (a_pod(), leaving(30, main0=over(143)), "Failed"),
+        (a_pod(), leaving(30, main0=running()), "Running"),
     ],
 )
 def test_the_phase_of_a_pod(pod: Pod, seen: Sight, phase: str) -> None:
@@ -215,7 +324,7 @@ def test_when_a_pod_is_ready(pod: Pod, seen: Sight, ready: bool) -> None:
     [
         (a_pod(), sight(), "ContainerCreating"),
         (a_pod(init=1), sight(), "PodInitializing"),
-        (a_pod(), sight(main0=over(1)), "CrashLoopBackOff"),
+        (a_pod(), sight(main0=over(1, crashes=1)), "CrashLoopBackOff"),
         (a_pod(), Sight(NOW, obstacle=ImageUnknown("no")), "ErrImagePull"),
         (a_pod(), Sight(NOW, obstacles={"main0": ConfigMissing("no")}), "CreateContainerConfigError"),
     ],

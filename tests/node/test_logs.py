@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 
 import aiohttp
@@ -11,7 +13,9 @@ import pytest
 from tests.node.pod_yard import Yard
 
 from paddlecloud.embedded.node.kubelet import serving
-from paddlecloud.embedded.node.logs import PIECE, tail_position
+from paddlecloud.embedded.node.logfile import KEPT_FILES, name_of
+from paddlecloud.embedded.node.logplaces import BLOCK
+from paddlecloud.embedded.node.logs import Joiner, LogQuery, beginning, numbers
 
 
 class Asking:
@@ -29,7 +33,7 @@ async def ask(tmp_path: Path) -> AsyncIterator[Asking]:
     yard = Yard(tmp_path)
     path = yard.home.run / "node.sock"
     async with (
-        serving(path, yard.roster.find),
+        serving(path, yard.roster, yard.shop.launcher),
         aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path))) as session,
     ):
         yield Asking(yard, session)
@@ -82,7 +86,7 @@ async def test_the_previous_run_has_its_own_log(ask: Asking) -> None:
     [
         ("", "q", "main", 404, "pod d/q is not on this node"),
         ("", "p", "side", 404, "has no container side; it has: main"),
-        ("previous=true", "p", "main", 400, "has no previous run"),
+        ("previous=true", "p", "main", 400, 'previous terminated container "main" in pod "p" not found'),
         ("tailLines=-1", "p", "main", 400, "tailLines must be a whole number"),
     ],
 )
@@ -95,19 +99,124 @@ async def test_what_cannot_be_answered_is_said_in_a_sentence(
     assert got == status and complaint in text
 
 
+T = "2026-11-16T01:47:{:02}.000000000Z"
+
+
+def written(*pieces: str) -> bytes:
+    """Lines of a log file: `F text` or `P text`, a second apart."""
+    return "".join(f"{T.format(second)} stdout {text}\n" for second, text in enumerate(pieces)).encode()
+
+
+def begins(tmp_path: Path, files: list[bytes], query: LogQuery) -> bytes:
+    for number, content in enumerate(files):
+        (tmp_path / name_of(number)).write_bytes(content)
+    number, offset = beginning(tmp_path, query)
+    rest = (tmp_path / name_of(number)).read_bytes()[offset:]
+    return rest + b"".join(files[number + 1 :])
+
+
+LONG = "x" * (2 * BLOCK)
+
+
 @pytest.mark.parametrize(
-    "content, lines, position",
+    "files, lines, first",
     [
-        (b"", 3, 0),
-        (b"a\nb", 1, 2),
-        (b"a\nb\n", 1, 2),
-        (b"\n\n", 1, 1),
-        (b"x" * (2 * PIECE), 1, 0),
-        (b"a\n" + b"x" * (2 * PIECE) + b"\n", 1, 2),
-        (b"a\n" * PIECE, 3, 2 * PIECE - 6),
+        ([()], 3, None),
+        ([("F a", "F b")], 1, "F b"),
+        ([("F a", "F b")], 2, "F a"),
+        ([("F a", "F b")], 9, "F a"),
+        ([("F a", "P b", "F c")], 1, "P b"),
+        ([("F a", "P b", "P c")], 1, "P b"),
+        ([("F a", "P b", "P c")], 2, "F a"),
+        ([(f"F {LONG}",)], 1, f"F {LONG}"),
+        ([("F a", f"F {LONG}")], 1, f"F {LONG}"),
+        ([("F a", "F b"), ("F c",)], 1, "F c"),
+        ([("F a", "F b"), ("F c",)], 2, "F b"),
+        ([("F a", "F b"), ()], 1, "F b"),
+        ([("F a b P c", "F ")], 1, "F "),
     ],
 )
-def test_where_the_tail_begins(tmp_path: Path, content: bytes, lines: int, position: int) -> None:
-    (tmp_path / "log").write_bytes(content)
-    with (tmp_path / "log").open("rb") as file:
-        assert tail_position(file.fileno(), lines) == position
+def test_where_the_tail_begins(
+    tmp_path: Path, files: list[tuple[str, ...]], lines: int, first: str | None
+) -> None:
+    rest = begins(tmp_path, [written(*texts) for texts in files], LogQuery(tail_lines=lines))
+    assert rest.decode().split(" ", 2)[2:] == [] if first is None else rest.decode()[38:].startswith(first)
+
+
+def test_no_lines_are_the_end_of_the_log(tmp_path: Path) -> None:
+    assert begins(tmp_path, [written("F a", "F b")], LogQuery(tail_lines=0)) == b""
+
+
+@pytest.mark.parametrize("files", [[10], [3, 7], [1, 8, 1], [10, 0]])
+@pytest.mark.parametrize("second", [0, 1, 4, 9, 10])
+def test_where_the_lines_of_a_time_begin(tmp_path: Path, files: list[int], second: int) -> None:
+    lines = written(*(f"F {n}" for n in range(10))).splitlines(keepends=True)
+    parts = [b"".join(lines[sum(files[:n]) : sum(files[: n + 1])]) for n in range(len(files))]
+    assert begins(tmp_path, parts, LogQuery(since=T.format(second))) == b"".join(lines[second:])
+
+
+@pytest.mark.parametrize(
+    "timestamps, told",
+    [
+        (False, "one\nbcd\n F x P y\n\nend"),
+        (
+            True,
+            f"{T.format(0)} one\n{T.format(1)} bcd\n{T.format(4)}  F x P y\n"
+            f"{T.format(5)} \n{T.format(6)} end",
+        ),
+    ],
+)
+@pytest.mark.parametrize("at_once", [1, 2, 9])
+def test_pieces_become_lines_again(timestamps: bool, told: str, at_once: int) -> None:
+    lines = written("F one", "P b", "P c", "F d", "F  F x P y", "F ", "P end").splitlines(keepends=True)
+    joiner = Joiner(timestamps)
+    pieces = [b"".join(lines[n : n + at_once]) for n in range(0, len(lines), at_once)]
+    assert b"".join(joiner.told(piece) for piece in pieces).decode() == told
+
+
+async def test_a_line_of_ten_megabytes_comes_out_whole_and_rotated_files_leave_no_hole(ask: Asking) -> None:
+    program = (
+        "import sys; sys.stdout.write('x' * 10_000_000 + '\\n'); [print('y' * 99) for _ in range(200_000)]"
+    )
+    ask.yard.run(sys.executable, "-c", program)
+    await ask.yard.finished()
+    status, text = await ask()
+    lines = text.splitlines()
+    assert (status, len(lines[0]), len(lines), set(lines[1:])) == (200, 10_000_000, 200_001, {"y" * 99})
+    assert await ask("tailLines=1") == (200, "y" * 99 + "\n")
+
+
+async def test_what_is_followed_across_files_has_neither_hole_nor_copy(ask: Asking) -> None:
+    ask.yard.run(sys.executable, "-c", "for n in range(250_000): print(n, 'z' * 80)")
+    folder = ask.yard.roster.find("d", "p")
+    assert folder is not None
+    run_folder = folder.run_folder("main", 0)
+    await ask.yard.until(lambda: (run_folder / "log").exists())
+    url = "http://node/containerLogs/d/p/main?follow=1"
+    async with asyncio.timeout(60), ask.session.get(url) as answer:
+        seen = [int(line.split()[0]) async for line in answer.content]
+    assert seen == list(range(250_000))
+    assert len(numbers(run_folder)) > 1
+
+
+async def test_the_oldest_files_of_a_long_log_go(ask: Asking) -> None:
+    ask.yard.run(sys.executable, "-c", "for n in range(600_000): print(n, 'z' * 80)")
+    await ask.yard.finished()
+    folder = ask.yard.roster.find("d", "p")
+    assert folder is not None
+    kept = numbers(folder.run_folder("main", 0))
+    assert len(kept) == KEPT_FILES and kept[0] > 0
+    seen = [int(line.split()[0]) for line in (await ask())[1].splitlines()]
+    assert seen == list(range(seen[0], 600_000))
+
+
+async def test_times_come_with_the_lines_on_demand(ask: Asking) -> None:
+    ask.yard.run("sh", "-c", "echo out; echo err >&2; printf end")
+    await ask.yard.finished()
+    _, text = await ask("timestamps=true")
+    lines = [line.partition(" ") for line in text.splitlines()]
+    assert sorted(line for _, _, line in lines) == ["end", "err", "out"]
+    assert all(datetime.fromisoformat(time).tzinfo for time, _, _ in lines)
+    assert (await ask(f"sinceTime={lines[-1][0]}"))[1].endswith("end")
+    assert await ask("sinceTime=2999-01-01T00:00:00Z") == (200, "")
+    assert (await ask("sinceTime=yesterday"))[0] == 400

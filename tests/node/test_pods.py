@@ -116,20 +116,34 @@ async def test_a_missing_key_for_a_variable_is_waited_for(yard: Yard) -> None:
 
 
 async def test_an_unknown_image_is_reported_with_what_exists(yard: Yard) -> None:
-    yard.run("true", container={"image": "tryed:1"})
+    yard.run("true", container={"image": "127.0.0.1:1/tried:1"})
     await yard.until(lambda: "ErrImagePull" in str(yard.now().status))
     waiting = yard.now().status["containerStatuses"][0]["state"]["waiting"]
-    assert "no suite answers to image tryed:1; closest: tried" in waiting["message"]
+    assert 'Failed to pull image "127.0.0.1:1/tried:1"' in waiting["message"]
+    assert "did you mean tried?" in waiting["message"]
     assert yard.now().phase == "Pending"
+    await yard.until(lambda: "ImagePullBackOff" in str(yard.now().status))
+    assert {"Pulling", "Failed", "BackOff"} <= set(yard.reasons())
 
 
-async def test_a_crashing_container_is_restarted_after_a_pause_and_keeps_its_last_log(yard: Yard) -> None:
+async def test_a_crashing_container_is_restarted_at_once_the_first_time_and_keeps_its_last_log(
+    yard: Yard,
+) -> None:
     yard.run("sh", "-c", "test -e $HOME/again || { touch $HOME/again; exit 1; }", restartPolicy="OnFailure")
     pod = await yard.finished()
     assert pod.phase == "Succeeded"
     status = pod.status["containerStatuses"][0]
     assert status["restartCount"] == 1 and status["lastState"]["terminated"]["exitCode"] == 1
-    assert "BackOff" in yard.reasons()
+
+
+async def test_a_container_that_crashes_again_waits_and_says_so(yard: Yard) -> None:
+    yard.run("false", restartPolicy="Always")
+    await yard.until(lambda: "BackOff" in yard.reasons())
+    status = yard.now().status["containerStatuses"][0]
+    assert status["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    expected = "back-off 10s restarting failed container=main pod=p_d(uid-p)"
+    assert status["state"]["waiting"]["message"] == expected
+    assert status["restartCount"] == 1 and yard.now().phase == "Running"
 
 
 async def test_a_deleted_pod_is_asked_to_stop_and_leaves_nothing(yard: Yard) -> None:

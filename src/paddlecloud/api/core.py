@@ -48,6 +48,7 @@ class ConfigMap(Resource):
     has_status = False
 
     data: dict[str, str] = {}
+    binary_data: dict[str, str] = {}
 
 
 class Secret(Resource):

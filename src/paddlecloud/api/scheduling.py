@@ -13,6 +13,7 @@ class StorageClass(Resource):
 
     provisioner: str = ""
     volume_binding_mode: str = "Immediate"
+    reclaim_policy: str = "Delete"
     allowed_topologies: list[dict[str, Any]] = []
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from ..api.core import Node, Pod
 from ..embedded.identity import Identity
+from ..embedded.node.sandbox import levels
 from ..errors import PaddleCloudError, Unreachable, WrongUse
 from ..settings import Home
 from . import clusters
@@ -104,6 +104,8 @@ def status(settings: Settings, output: str) -> None:
 
 
 def gather(settings: Settings) -> dict[str, Any]:
+    from ..api.core import Node, Pod
+
     state = clusters.state(settings.home)
     report: dict[str, Any] = {"home": str(settings.home), "running": state.running}
     if not state.running or state.identity is None:
@@ -117,9 +119,8 @@ def gather(settings: Settings) -> dict[str, Any]:
     ready = sum(1 for n in nodes if clusters.ready(n))
     running = sum(1 for p in pods if p.phase == "Running")
     report |= {"nodes": f"{ready} of {len(nodes)} ready", "pods": f"{running} running of {len(pods)}"}
-    return report | {
-        "isolation": "plain processes: volume paths are substituted, one 127.x.y.z a pod, no limits enforced"
-    }
+    found = levels.kept(settings.home.run / levels.FILE)
+    return report | (levels.words(found) if found else {})
 
 
 @click.command()

@@ -10,13 +10,15 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..api.core import Node
 from ..cluster.kubeconfig import from_kubeconfig, runs
 from ..embedded.identity import Identity, known, supervisor_of
 from ..errors import Failed, PaddleCloudError, TimedOut
-from ..sdk.client import Client
 from ..settings import Home
+
+if TYPE_CHECKING:
+    from ..api.core import Node
 
 STARTS_WITHIN = 60.0
 ENDS_WITHIN = 60.0
@@ -88,6 +90,10 @@ def nodes_ready(home: Home) -> bool:
     identity = known(home)
     if identity is None or not home.kubeconfig.exists():
         return False
+    # Imported while the cluster starts, not before it.
+    from ..api.core import Node
+    from ..sdk.client import Client
+
     with Client(from_kubeconfig(home.kubeconfig)) as client:
         nodes = {n.name: n for n in client.list(Node).items}
     return all(name in nodes and ready(nodes[name]) for name in identity.node_names)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ..cluster.kubeconfig import Access, choose
-from ..sdk.client import Client
 from ..settings import Home
+
+if TYPE_CHECKING:
+    from ..sdk.client import Client
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +28,9 @@ class Settings:
         return choose(self.kubeconfig, self.context, self.home, os.environ)
 
     def connect(self) -> Client:
+        # Only commands that ask a cluster pay for the client and the models; `pdc up` is waited for.
+        from ..sdk.client import Client
+
         return Client(self.access())
 
 

@@ -14,7 +14,12 @@ from .context import Settings
 
 MODULES = {
     "cluster": ("up", "down", "status", "kubeconfig"),
-    "objects": ("get", "apply", "delete", "logs", "why", "wait"),
+    "objects": ("get", "apply", "delete", "why", "wait"),
+    "logs": ("logs",),
+    "executing": ("exec",),
+    "copying": ("cp",),
+    "forwarding": ("port-forward",),
+    "top": ("top",),
     "demo": ("demo",),
     "controllers": ("controllers",),
     "safekeeping": ("backup", "restore", "reset"),
@@ -32,8 +37,8 @@ class Commands(click.Group):
         module = next((module for module, names in MODULES.items() if name in names), None)
         if module is None:
             return None
-        command: click.Command = getattr(importlib.import_module(f".{module}", __package__), name)
-        return command
+        found = vars(importlib.import_module(f".{module}", __package__)).values()
+        return next(part for part in found if isinstance(part, click.Command) and part.name == name)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -1,4 +1,4 @@
-"""`pdc get`, `apply`, `delete`, `logs`, `why`, `wait`: what works on every kind."""
+"""`pdc get`, `apply`, `delete`, `why`, `wait`: what works on every kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..sdk.client import Client
 from ..sdk.discovery import Served, find, fitting, holder, served
 from .context import Settings, namespace_option, output_option, pass_settings
 from .output import print_objects, print_table
-from .why import explain, gather, pods_of
+from .why import explain
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
@@ -171,39 +171,6 @@ def delete(settings: Settings, kind: str, names: tuple[str, ...], namespace: str
             place = holder(client, kinds, synonym(kind), Key(namespace, name))[0].place
             client.delete(place, Key(namespace if place.namespaced else "", name))
             click.echo(f"{kind}/{name} deleted")
-
-
-@click.command()
-@click.argument("target")
-@click.option("-f", "--follow", is_flag=True, help="Go on as the log grows.")
-@click.option("--tail", type=click.IntRange(0), default=None, help="Only the last lines.")
-@click.option("-c", "--container", default="", help="Which container of the pod.")
-@namespace_option
-@pass_settings
-def logs(
-    settings: Settings, target: str, follow: bool, tail: int | None, container: str, namespace: str
-) -> None:
-    """Print the log of a pod, or of the first pod of `KIND/NAME`."""
-    with settings.connect() as client:
-        pod = target if "/" not in target else first_pod(client, target, namespace)
-        if not follow:
-            click.echo(client.logs(namespace, pod, container, tail), nl=False)
-            return
-        for line in client.follow_logs(namespace, pod, container, tail):
-            click.echo(line)
-
-
-def first_pod(client: Client, target: str, namespace: str) -> str:
-    """The pod that speaks for an object: worker 0 of a job, the newest pod of a run, …"""
-    typed, _, name = target.partition("/")
-    if typed in ("pod", "pods", "po"):
-        return name
-    _, owner = holder(client, served(client), synonym(typed), Key(namespace, name))
-    mine = sorted(pods_of(owner, gather(client, namespace)))
-    leading = [n for n in mine if n.endswith("-worker-0")] or mine
-    if not leading:
-        raise NotFound(f"{target} has no pod", next_step=f"pdc why {target}")
-    return leading[0]
 
 
 @click.command()

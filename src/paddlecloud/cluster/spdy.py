@@ -1,4 +1,4 @@
-"""SPDY/3.1 as far as Kubernetes uses it to forward ports: streams over one connection, each in two directions.
+"""SPDY/3.1 as far as Kubernetes uses it to forward ports: many streams over one connection.
 
 Pure: bytes in, frames out, and back. There is no flow control in what Kubernetes speaks. The headers of one
 direction are compressed together, so that frames must be read and written in order.
@@ -138,21 +138,21 @@ def number(body: bytes, position: int) -> int:
 
 
 def dictionary() -> bytes:
-    """The text both sides begin with, as the specification gives it: words of HTTP, most of them with a length."""
-    sized = (
-        "options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges "
-        "age allow authorization cache-control connection content-base content-encoding content-language "
-        "content-length content-location content-md5 content-range content-type date etag expect expires from "
-        "host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified location "
-        "max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer "
-        "transfer-encoding upgrade user-agent vary via warning www-authenticate method get status"
-    ).split()
-    text = b"".join(struct.pack("!I", len(word)) + word.encode() for word in sized)
-    for word in ("200 OK", "version", "HTTP/1.1", "url", "public", "set-cookie", "keep-alive", "origin"):
-        text += struct.pack("!I", len(word)) + word.encode()
-    return text + LOOSE
+    """The text both sides begin with, as the specification gives it: words of HTTP."""
+    return b"".join(struct.pack("!I", len(word)) + word.encode() for word in SIZED) + LOOSE
 
 
+WORDS = (
+    "options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges "
+    "age allow authorization cache-control connection content-base content-encoding content-language "
+    "content-length content-location content-md5 content-range content-type date etag expect expires from "
+    "host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified location "
+    "max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer "
+    "transfer-encoding upgrade user-agent vary via warning www-authenticate method get status"
+)
+SIZED = (
+    *WORDS.split(), "200 OK", "version", "HTTP/1.1", "url", "public", "set-cookie", "keep-alive", "origin",
+)  # fmt: skip
 LOOSE = (
     b"100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505"
     b"203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized"

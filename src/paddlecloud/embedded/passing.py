@@ -42,7 +42,9 @@ async def passed(
         skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
     ) as answer:  # fmt: skip
         await refused(answer)
-        response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=kept(answer.headers))
+        response = web.StreamResponse(
+            status=answer.status, reason=answer.reason, headers=kept(answer.headers)
+        )
         if (size := answer.headers.get("Content-Length")) is not None:
             response.content_length = int(size)
         await response.prepare(request)

@@ -53,6 +53,8 @@ Work = Coroutine[Any, Any, None]
 class Child:
     name: str
     main: Callable[[], Work]
+    api_port: int = 0
+    """Whose first words go to the API waits for it: without it they would only fail and pause."""
     pid: int = 0
     started: float = 0.0
     failures: int = 0
@@ -130,11 +132,12 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
 
         return from_kubeconfig(home.run / f"{name}.kubeconfig")
 
+    port = identity.api_port
     return [
         Child("api", api),
-        Child("controllers", controllers),
-        Child("node", node),
-        Child("gateway", gateway),
+        Child("node", node, port),
+        Child("controllers", controllers, port),
+        Child("gateway", gateway, port),
     ]
 
 
@@ -143,10 +146,11 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
     # Signals are waited for, not handled: the loop is then plain code without races.
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     try:
-        api, *others = children
+        # What a user waits for comes first: an API and a node. The cores of a laptop are few.
+        api, node, *others = children
         start(home, api)
         import_shared()
-        # The others call the API first of all: without it they would only fail and pause.
+        start(home, node)
         wait_for_listener(identity.api_port)
         for child in others:
             start(home, child)
@@ -212,7 +216,10 @@ def be(child: Child, log_file: Path) -> int:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD])
     log.set_up(settings.value("log_level"), as_json=settings.value("log_format") == "json")
     try:
-        uvloop.run(until_terminated(child.main()))
+        work = child.main()
+        if child.api_port:
+            wait_for_listener(child.api_port)
+        uvloop.run(until_terminated(work))
     except PaddleCloudError as error:
         LOG.error("%s ended: %s", child.name, error)
         return error.exit_code

@@ -190,6 +190,13 @@ class Client:
         for line in self._lines(request, None):
             yield line.decode(errors="replace")
 
+    def text(self, request: Request) -> Iterator[bytes]:
+        """The pieces of an answer that is text, as they come; raises the `ApiError` of a refusal."""
+        with self._send(request, None) as answer:
+            if answer.status >= 400:
+                requests.parse(answer.status, answer.data)
+            yield from answer.stream(PIECE)
+
     def request(self, request: Request) -> dict[str, Any]:
         """Send any request and return the object of its answer."""
         return requests.parse(*self._answer(request))

@@ -18,14 +18,13 @@ from ...cluster.informer import Informer
 from ...errors import AlreadyExists, NotFound, PaddleCloudError
 from .machine import Declared, Machine, node_object
 from .obstacles import VolumeMissing
-from .proxy import Proxy, routes
 from .roster import Roster
 from .upstream import Upstream
 
 R = TypeVar("R", bound=Resource)
 HEARTBEAT = 30.0
-TOKEN_SECONDS = 10 * 365 * 24 * 3600
-"""Tokens are not renewed in running pods yet, so they last as long as any pod will."""
+TOKEN_SECONDS = 365 * 24 * 3600
+"""Files are renewed every day; programs that read them once, at their start, last longer than that."""
 
 
 class ClusterUpstream:
@@ -33,18 +32,36 @@ class ClusterUpstream:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._services: Informer[Service] | None = None
+
+    def follow(self, services: Informer[Service]) -> None:
+        """Where to look for services without asking each time."""
+        self._services = services
+
+    async def services(self, namespace: str) -> list[Service]:
+        if self._services is None:
+            return list((await self._client.list(Service, namespace)).items)
+        return [service for service in self._services.all() if service.namespace == namespace]
 
     async def find(self, kind: type[R], namespace: str, name: str) -> R | None:
         return await self._client.find(kind, namespace, name)
 
     async def access_files(self, pod: Pod) -> dict[str, bytes]:
+        return {
+            "token": await self.token(pod, "", TOKEN_SECONDS),
+            "ca.crt": (self._client.access.ca or "").encode(),
+            "namespace": pod.namespace.encode(),
+        }
+
+    async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
         account = str(pod.spec.get("serviceAccountName") or "default")
         path = requests.path_of(ServiceAccount, Key(pod.namespace, account), "token")
         bound = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid}
+        spec = {"expirationSeconds": seconds, "boundObjectRef": bound}
         body = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
-            "spec": {"expirationSeconds": TOKEN_SECONDS, "boundObjectRef": bound},
+            "spec": spec | ({"audiences": [audience]} if audience else {}),
         }
         try:
             answer = await self._client.request(requests.write("POST", path, body))
@@ -53,11 +70,7 @@ class ClusterUpstream:
                 f"ServiceAccount {account} does not exist in namespace {pod.namespace}",
                 next_step="create it; the pod goes on by itself",
             ) from error
-        return {
-            "token": str(answer["status"]["token"]).encode(),
-            "ca.crt": (self._client.access.ca or "").encode(),
-            "namespace": pod.namespace.encode(),
-        }
+        return str(answer["status"]["token"]).encode()
 
     async def publish(self, pod: Pod, status: dict[str, Any]) -> Pod:
         # The uid makes the write fail on another pod of the same name.
@@ -82,8 +95,8 @@ class ClusterUpstream:
         try:
             await self._client.create(node)
         except AlreadyExists:
-            labels = {"metadata": {"labels": wanted["metadata"]["labels"]}}
-            await self._client.patch(Node, node.key, labels)
+            said = {key: wanted["metadata"].get(key) or {} for key in ("labels", "annotations")}
+            await self._client.patch(Node, node.key, {"metadata": said})
         await self._client.patch_status(Node, node.key, wanted["status"])
 
 
@@ -111,23 +124,3 @@ async def follow_pods(pods: Informer[Pod], roster: Roster) -> None:
     while not pods.revision:
         await asyncio.sleep(1)
     roster.sweep()
-
-
-async def follow_services(services: Informer[Service], pods: Informer[Pod], proxy: Proxy) -> None:
-    """Keep the proxy's listeners as Services and pods ask, until cancelled."""
-    changed = asyncio.Event()
-
-    def wake(_: Resource | None, __: Resource | None) -> None:
-        changed.set()
-
-    services.subscribe(wake)
-    pods.subscribe(wake)
-    await services.synced.wait()
-    await pods.synced.wait()
-    try:
-        while True:
-            changed.clear()
-            await proxy.follow(routes(services.all(), pods.all()))
-            await changed.wait()
-    finally:
-        await proxy.close()

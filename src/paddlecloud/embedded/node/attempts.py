@@ -10,14 +10,19 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from . import shim
+
+LOG_BYTES, LOG_LINES = 2048, 80
+STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\S+ (?:stdout|stderr) ([FP]) ")
+"""What may stand before a line of a log: its time and its stream."""
 
 
 class State(StrEnum):
@@ -34,6 +39,20 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
+class Notes:
+    """What the node itself writes down about a run, in `notes.json`: it holds for the next node, too."""
+
+    started: bool = False
+    """The startup probe has succeeded."""
+    hooked: bool = False
+    """The postStart hook is over."""
+    condemned: str = ""
+    """Why the node ends this run; empty: it does not."""
+    grace: float | None = None
+    """Seconds the condemned run has; None: those of its pod."""
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One run of one container; times are seconds since the epoch."""
 
@@ -47,30 +66,81 @@ class Attempt:
     signal: int = 0
     message: str = ""
     pid: int = 0
+    out_of_memory: bool = False
+    not_started: bool = False
+    """Its command could not be executed."""
+    image_id: str = ""
+    notes: Notes = Notes()
 
 
 def read(folder: Path) -> Attempt:
-    number = int(folder.name)
-    crashes = int(content(folder / "run.json").get("crashes", 0))
+    order = content(folder / "run.json")
+    known = Attempt(
+        int(folder.name), State.PREPARED, int(order.get("crashes", 0)),
+        image_id=str(order.get("imageID", "")), notes=notes_of(folder),
+    )  # fmt: skip
     if end := content(folder / "exit.json"):
-        killed = int(end.get("signal", 0))
-        return Attempt(
-            number, State.FINISHED, crashes, end["startedAt"], end["finishedAt"],
-            128 + killed if killed else end["code"], killed, end["message"],
-        )  # fmt: skip
+        return finished(known, end, folder if order.get("fallback") else None)
     state = content(folder / "state.json")
     if not state:
-        return Attempt(number, State.PREPARED, crashes)
+        return known
     started = float(state.get("startedAt", 0.0)) or (folder / "state.json").stat().st_mtime
     if is_alive(state, "shim"):
-        return Attempt(number, State.RUNNING, crashes, started, pid=int(state.get("pid", 0)))
+        known = replace(known, message=state.get("failed", ""), not_started="failed" in state)
+        return replace(known, state=State.RUNNING, started_at=started, pid=int(state.get("pid", 0)))
     # The shim may have written its last word between the two looks.
     if (folder / "exit.json").exists():
         return read(folder)
-    return Attempt(
-        number, State.VANISHED, crashes, started, (folder / "state.json").stat().st_mtime, 137, 9,
-        "the supervisor of this container was killed; how the container ended was not seen",
+    return replace(
+        known, state=State.VANISHED, started_at=started, exit_code=137, signal=9,
+        finished_at=(folder / "state.json").stat().st_mtime,
+        message="the supervisor of this container was killed; how the container ended was not seen",
     )  # fmt: skip
+
+
+def finished(known: Attempt, end: Mapping[str, Any], log: Path | None) -> Attempt:
+    """The run as its shim left it; *log* is the folder whose log speaks for a run without last words."""
+    killed = int(end.get("signal", 0))
+    code = 128 + killed if killed else int(end["code"])
+    return replace(
+        known, state=State.FINISHED, started_at=end["startedAt"], finished_at=end["finishedAt"],
+        exit_code=code, signal=killed, out_of_memory=bool(end.get("oom")),
+        message=end["message"] or (last_lines(log) if log and code else ""),
+        not_started=bool(end.get("failed")),
+    )  # fmt: skip
+
+
+def last_lines(folder: Path) -> str:
+    """The end of a log as Kubernetes takes it for a message: 2048 bytes, 80 lines at most."""
+    try:
+        newest = max(folder.glob("log*"), key=lambda path: int(path.suffix[1:] or 0))
+        with newest.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - 8 * LOG_BYTES))
+            lines = file.read().decode(errors="replace").splitlines(keepends=True)[-LOG_LINES:]
+    except (OSError, ValueError):
+        return ""
+    return "".join(map(unstamped, lines)).encode()[-LOG_BYTES:].decode(errors="ignore")
+
+
+def unstamped(line: str) -> str:
+    """A line of the log as the container wrote it; a piece of a longer line has no end of its own."""
+    found = STAMP.match(line)
+    if found is None:
+        return line
+    said = line[found.end() :]
+    return said.removesuffix("\n") if found[1] == "P" else said
+
+
+def notes_of(folder: Path) -> Notes:
+    return Notes(**content(folder / "notes.json"))
+
+
+def note(folder: Path, **changes: Any) -> None:
+    """Add to the notes about a run."""
+    new = folder / "notes.json.new"
+    new.write_text(json.dumps(asdict(replace(notes_of(folder), **changes))), encoding="utf-8")
+    new.rename(folder / "notes.json")
 
 
 def of_container(folder: Path) -> tuple[Attempt, ...]:
@@ -111,8 +181,19 @@ async def ended(folder: Path) -> None:
 
 
 def ask_to_stop(folder: Path) -> None:
-    """SIGTERM to the container's first process, through the shim."""
-    send(folder, "shim", signal.SIGTERM)
+    """Its stop signal, if nothing is said SIGTERM, to the container's first process through the shim."""
+    said = str(content(folder / "run.json").get("stopSignal", ""))
+    send(folder, "shim", stop_signal(said))
+
+
+def stop_signal(said: str) -> signal.Signals:
+    """As images write it: a name with or without SIG, or a number; what no shim passes on is SIGTERM."""
+    name = said.upper() if said.upper().startswith("SIG") else f"SIG{said.upper()}"
+    try:
+        number = signal.Signals(int(said)) if said.isdecimal() else signal.Signals[name]
+    except (KeyError, ValueError):
+        return signal.SIGTERM
+    return number if number in shim.FORWARDED else signal.SIGTERM
 
 
 def kill(folder: Path) -> None:

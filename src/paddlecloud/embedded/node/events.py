@@ -13,6 +13,7 @@ from ... import log
 from ...api.core import Event, Pod
 from ...errors import PaddleCloudError
 from .podstatus import timestamp
+from .roles import is_first
 from .upstream import Upstream
 
 LONGEST = 1024
@@ -52,7 +53,8 @@ class Recorder:
         now = self._now()
         involved: dict[str, Any] = pod.reference()
         if container:
-            involved["fieldPath"] = f"spec.containers{{{container}}}"
+            where = "initContainers" if is_first(pod, container) else "containers"
+            involved["fieldPath"] = f"spec.{where}{{{container}}}"
         return Event.read(
             {
                 "metadata": {"name": f"{pod.name}.{int(now * 1e9):x}", "namespace": pod.namespace},

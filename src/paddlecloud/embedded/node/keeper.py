@@ -8,38 +8,37 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ... import log
 from ...api.core import Pod
-from ...errors import Conflict, Failed, NotFound, PaddleCloudError
-from . import attempts, probes, workshop
-from .attempts import Attempt, State
-from .lifecycle import Sight, Start, Step, names, next_step
+from ...errors import Conflict, NotFound, PaddleCloudError
+from . import attempts, starting, workshop
+from .companions import Companion, Companions
+from .lifecycle import Start, Step, next_step
+from .lookout import Lookout, steady
 from .machine import HOST_ADDRESS
 from .obstacles import Obstacle
 from .podfolder import PodFolder
 from .podstatus import Addresses, status_of
-from .workshop import Preparation, Workshop
-
-RETRY = (0.5, 1.0, 2.0, 5.0)
-"""Seconds between looks for something that is missing; the last one stays."""
+from .preparing import RETRY, Preparing
+from .sight import Ending, Sight, last, stop_of
+from .stopping import DEADLINE, Stopping, ending
+from .workshop import Workshop
 
 
 class Keeper:
-    def __init__(self, pod: Pod, folder: PodFolder, shop: Workshop) -> None:
+    def __init__(self, pod: Pod, folder: PodFolder, shop: Workshop, refused: Ending | None = None) -> None:
         self.pod = pod
         self.folder = folder
         self._shop = shop
         self._wake = asyncio.Event()
-        self._sight = Sight(0.0)
-        """What is known beyond the files: probes, obstacles, requests to stop."""
-        self._prepared: Preparation | None = None
-        self._preparing: asyncio.Task[None] | None = None
-        self._companions: dict[tuple[str, str, int], asyncio.Task[None]] = {}
-        self._swept: set[tuple[str, int]] = set()
-        self._paused: set[tuple[str, int]] = set()
+        self._lookout = Lookout(pod, folder, shop.now, refused)
+        self._preparing = Preparing(folder, shop, self.learn)
+        self._companions = Companions(folder, shop, self)
+        self._told: set[tuple[str, ...]] = set()
+        """What was said in events and is not said again."""
         self._sent: dict[str, Any] = {}
         self._log = log.for_object("node", "Pod", pod.namespace, pod.name)
 
@@ -49,13 +48,41 @@ class Keeper:
         if ours.isdecimal() and theirs.isdecimal() and int(theirs) <= int(ours):
             return
         self.pod = pod
-        self._wake.set()
+        self.wake()
 
     def gone(self) -> None:
         """The pod has left the API: stop what runs and clean up."""
-        if self._sight.gone_since is None:
-            self._sight = replace(self._sight, gone_since=self._shop.now())
-            self._wake.set()
+        if not self._lookout.known.gone:
+            self.learn(gone=True, leave_by=steady())
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def learn(self, quietly: bool = False, **news: Any) -> None:
+        """Something was heard that no file tells; *quietly*: the next pass is early enough."""
+        self._lookout.learn(**news)
+        if not quietly:
+            self.wake()
+
+    def note_ready(self, run: Companion, ready: bool) -> None:
+        known = self._lookout.known.ready
+        if known.get(run.container) != ready:
+            self.learn(ready={**known, run.container: ready})
+
+    def note_started(self, run: Companion) -> None:
+        attempts.note(self._run_folder(run), started=True)
+        self.wake()
+
+    def note_hooked(self, run: Companion) -> None:
+        if run.role == "postStart":
+            attempts.note(self._run_folder(run), hooked=True)
+        else:
+            self._lookout.stopping(run.container, run.number, hooked=True)
+        self.wake()
+
+    def condemn(self, run: Companion, why: str, grace: float | None) -> None:
+        attempts.note(self._run_folder(run), condemned=why, grace=grace)
+        self.wake()
 
     async def run(self) -> None:
         """Keep the pod until it is gone. Cancelling leaves its containers running."""
@@ -84,145 +111,79 @@ class Keeper:
         if step.remove:
             await self._remove(seen)
             return step
-        if step.prepare and self._preparing is None:
-            self._preparing = asyncio.create_task(self._prepare())
-        for start in step.start:
-            await self._start(start)
-        for name in step.ask_to_stop:
-            await self._ask_to_stop(name, seen)
-        for name in step.kill:
-            attempts.kill(self.folder.run_folder(name, seen.attempts[name][-1].number))
+        if step.prepare:
+            self._preparing.begin(self.pod)
+        obstacles = [obstacle for wish in step.start if (obstacle := await self._start(wish))]
+        await self._tell_ending(seen)
+        await self._stop(step.stop, seen)
         seen = self._look()
-        self._accompany(seen)
+        self._companions.follow(self.pod, seen)
         await self._publish(seen)
         await self._tell_pauses(seen)
+        if self.pod.finished and not any(map(self._runs, seen.attempts)):
+            await self._preparing.dismiss()
+            await workshop.leave(self.folder, self._shop)
+        if obstacles:
+            raise obstacles[0]
         return step
 
     def _look(self) -> Sight:
-        runs = {name: self.folder.attempts(name) for name in names(self.pod)}
-        for name, of_container in runs.items():
-            for attempt in of_container:
-                if attempt.state == State.VANISHED and (name, attempt.number) not in self._swept:
-                    self._swept.add((name, attempt.number))
-                    attempts.sweep(self.pod.uid, name)
-        return replace(self._sight, now=self._shop.now(), attempts=runs, prepared=self._prepared is not None)
+        return self._lookout.look(self.pod, prepared=self._preparing.done is not None)
 
-    async def _prepare(self) -> None:
-        """Look for what the pod needs until it is all there."""
-        tries = 0
-        while True:
-            try:
-                self._prepared = await workshop.prepare(self.pod, self.folder, self._shop, self._progress)
-            except PaddleCloudError as error:
-                obstacle = error if isinstance(error, Obstacle) else Obstacle(error.message)
-                self._sight = replace(self._sight, obstacle=obstacle)
-                self._wake.set()
-                await self._shop.recorder.warn(self.pod, obstacle.event, str(obstacle))
-            else:
-                self._sight = replace(self._sight, obstacle=None, progress="")
-                self._wake.set()
-                return
-            await asyncio.sleep(RETRY[min(tries, len(RETRY) - 1)])
-            tries += 1
-
-    def _progress(self, text: str) -> None:
-        first = not self._sight.progress
-        self._sight = replace(self._sight, obstacle=None, progress=text)
-        if first:
-            # Only the beginning is worth a write; what follows goes out with the next one.
-            self._wake.set()
-
-    async def _start(self, start: Start) -> None:
-        assert self._prepared is not None
-        container = self._container(start.container)
-        folder = self.folder.run_folder(start.container, start.number)
-        recorder = self._shop.recorder
-        if not attempts.described(folder):
-            try:
-                order = await workshop.describe(self.pod, container, folder, self._prepared, self._shop)
-            except Obstacle as obstacle:
-                lasting = start.container in self._sight.obstacles
-                self._sight = replace(
-                    self._sight, obstacles={**self._sight.obstacles, start.container: obstacle}
-                )
-                await self._publish(self._look())
-                if lasting:
-                    # The endpoints of a job come a moment after its pods: that alone is nothing to warn of.
-                    await recorder.warn(self.pod, obstacle.event, str(obstacle), start.container)
-                raise
-            attempts.describe(folder, order | {"crashes": start.crashes})
-            suite, _ = self._prepared.images[container.get("image") or ""]
-            pulled = f"Image {container.get('image')!r} is the suite {suite.name}; its environment is present"
-            await recorder.tell(self.pod, "Pulled", pulled, start.container)
-            await recorder.tell(self.pod, "Created", f"Created container: {start.container}", start.container)
+    async def _start(self, wish: Start) -> Obstacle | None:
+        """Start a container; what keeps it from running keeps no other."""
+        assert self._preparing.done is not None
+        known = self._lookout.known.obstacles
         try:
-            await self._shop.launcher.start(folder)
-        except Failed as failure:
-            await recorder.warn(self.pod, "Failed", str(failure), start.container)
-            raise
-        kept = {k: v for k, v in self._sight.obstacles.items() if k != start.container}
-        self._sight = replace(self._sight, obstacles=kept)
-        self.folder.forget_old_runs(start.container)
-        self._log.info("started container %s, run %d", start.container, start.number)
-        await recorder.tell(self.pod, "Started", f"Started container {start.container}", start.container)
+            await starting.start(self.pod, self.folder, wish, self._preparing.done, self._shop)
+        except Obstacle as obstacle:
+            self.learn(quietly=True, obstacles={**known, wish.container: obstacle})
+            if wish.container in known:
+                # The endpoints of a job come a moment after its pods: that alone is nothing to warn of.
+                message = f"Error: {obstacle}"
+                await self._shop.recorder.warn(self.pod, obstacle.event, message, wish.container)
+            return obstacle
+        self.learn(quietly=True, obstacles={k: v for k, v in known.items() if k != wish.container})
+        self._log.info("started container %s, run %d", wish.container, wish.number)
+        return None
 
-    async def _ask_to_stop(self, name: str, seen: Sight) -> None:
-        attempts.ask_to_stop(self.folder.run_folder(name, seen.attempts[name][-1].number))
-        self._sight = replace(self._sight, asked_to_stop=self._sight.asked_to_stop | {name})
-        self._log.info("stopping container %s", name)
-        if seen.gone_since is None:
-            await self._shop.recorder.tell(self.pod, "Killing", f"Stopping container {name}", name)
+    async def _stop(self, wish: Stopping, seen: Sight) -> None:
+        for name in (*wish.hook, *wish.ask):
+            if stop_of(seen, name) is None:
+                await self._tell_killing(name, seen)
+        for name in wish.hook:
+            self._lookout.stopping(name, seen.attempts[name][-1].number)
+        for name in wish.ask:
+            number = seen.attempts[name][-1].number
+            attempts.ask_to_stop(self.folder.run_folder(name, number))
+            self._lookout.stopping(name, number, hooked=True, asked=steady())
+            self._log.info("stopping container %s", name)
+        for name in wish.kill:
+            attempts.kill(self.folder.run_folder(name, seen.attempts[name][-1].number))
 
-    def _accompany(self, seen: Sight) -> None:
-        """One task waits for the end of every run, another asks its readiness probe."""
-        wanted = {
-            (role, name, runs[-1].number)
-            for name, runs in seen.attempts.items()
-            if runs and runs[-1].state == State.RUNNING
-            for role in ("end", *(("ready",) if self._container(name).get("readinessProbe") else ()))
-        }
-        for key in self._companions.keys() - wanted:
-            self._companions.pop(key).cancel()
-            if key[0] == "ready":
-                self._sight = replace(
-                    self._sight, ready={k: v for k, v in self._sight.ready.items() if k != key[1]}
-                )
-        for role, name, number in wanted - self._companions.keys():
-            work = self._until_ended(name, number) if role == "end" else self._probe(name, number)
-            self._companions[role, name, number] = asyncio.create_task(work)
+    async def _tell_ending(self, seen: Sight) -> None:
+        found = None if self.pod.finished else ending(self.pod, seen)
+        if found is None or ("ended", found.reason) in self._told:
+            return
+        self._told.add(("ended", found.reason))
+        tell = self._shop.recorder.tell if found is DEADLINE else self._shop.recorder.warn
+        await tell(self.pod, found.reason, found.message)
 
-    async def _until_ended(self, name: str, number: int) -> None:
-        await attempts.ended(self.folder.run_folder(name, number))
-        self._wake.set()
-
-    async def _probe(self, name: str, number: int) -> None:
-        container = self._container(name)
-        record = self.folder.record()
-        target = probes.Target(
-            record.address if record else HOST_ADDRESS,
-            probes.named_ports(container),
-            self.folder.run_folder(name, number),
-        )
-        complaints: asyncio.Queue[str] = asyncio.Queue()
-
-        def tell(ready: bool, complaint: str) -> None:
-            if self._sight.ready.get(name) != ready:
-                self._sight = replace(self._sight, ready={**self._sight.ready, name: ready})
-                self._wake.set()
-            if complaint:
-                complaints.put_nowait(complaint)
-
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(probes.watch(probes.probe_of(container["readinessProbe"]), target, tell))
-            while True:
-                message = f"Readiness probe failed: {await complaints.get()}"
-                await self._shop.recorder.warn(self.pod, "Unhealthy", message, name)
+    async def _tell_killing(self, name: str, seen: Sight) -> None:
+        if seen.gone:
+            return
+        attempt = last(seen, name)
+        message = (attempt.notes.condemned if attempt else "") or f"Stopping container {name}"
+        await self._shop.recorder.tell(self.pod, "Killing", message, name)
 
     async def _publish(self, seen: Sight) -> None:
         record = self.folder.record()
-        if record is None or seen.gone_since is not None:
+        if (record is None and seen.refused is None) or seen.gone:
             return
-        status = status_of(self.pod, seen, Addresses(record.address, HOST_ADDRESS))
+        address = record.address if record else ""
+        if address and self.pod.spec.get("hostNetwork"):
+            address = HOST_ADDRESS
+        status = status_of(self.pod, seen, Addresses(address, HOST_ADDRESS))
         if status == self._sent or all(self.pod.status.get(k) == v for k, v in status.items()):
             return
         try:
@@ -234,36 +195,33 @@ class Keeper:
         self._log.info("is %s", status["phase"])
 
     async def _tell_pauses(self, seen: Sight) -> None:
-        for name, runs in seen.attempts.items():
-            newest: Attempt | None = runs[-1] if runs else None
-            if newest is None or not newest.state.over or (name, newest.number) in self._paused:
-                continue
-            self._paused.add((name, newest.number))
-            if any(c["name"] == name and "waiting" in c["state"] for c in self._statuses()):
-                message = f"Back-off restarting failed container {name} in pod {self.pod.name}"
-                await self._shop.recorder.warn(self.pod, "BackOff", message, name)
+        status = self.pod.status
+        for found in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+            reason = (found["state"].get("waiting") or {}).get("reason")
+            pause = ("pause", found["name"], str(found["restartCount"]))
+            if reason == "CrashLoopBackOff" and pause not in self._told:
+                self._told.add(pause)
+                pod = f"{self.pod.name}_{self.pod.namespace}({self.pod.uid})"
+                message = f"Back-off restarting failed container {found['name']} in pod {pod}"
+                await self._shop.recorder.warn(self.pod, "BackOff", message, found["name"])
 
     async def _remove(self, seen: Sight) -> None:
         await self._publish(seen)
         await self._dismiss()
+        await workshop.leave(self.folder, self._shop)
         await asyncio.to_thread(self.folder.remove)
-        if seen.gone_since is None:
+        if not seen.gone:
             with contextlib.suppress(NotFound, Conflict):
                 await self._shop.upstream.remove(self.pod)
         self._log.info("removed")
 
     async def _dismiss(self) -> None:
         """Stop our own tasks; containers are not among them."""
-        tasks = [*self._companions.values(), *([self._preparing] if self._preparing else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._companions.clear()
+        await self._companions.dismiss()
+        await self._preparing.dismiss()
 
-    def _container(self, name: str) -> dict[str, Any]:
-        every = (*(self.pod.spec.get("initContainers") or ()), *self.pod.spec["containers"])
-        return next(dict(c) for c in every if c["name"] == name)
+    def _run_folder(self, run: Companion) -> Path:
+        return self.folder.run_folder(run.container, run.number)
 
-    def _statuses(self) -> list[dict[str, Any]]:
-        status = self.pod.status
-        return [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    def _runs(self, name: str) -> bool:
+        return any(attempt.state == attempts.State.RUNNING for attempt in self.folder.attempts(name))

@@ -1,50 +1,25 @@
-"""The life of a pod as one decision: from its spec and what was seen, what to do next and what to say.
+"""The life of a pod as one decision: from its spec and what was seen, what to do next.
 
 Pure and level-triggered: the same sight gives the same answer, and an answer that was carried out changes
-the sight. Status tells what was seen, never what is about to happen; a final phase stays final.
+the sight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...api.core import Pod
+from . import roles
 from .attempts import Attempt, State
-from .obstacles import Obstacle
+from .roles import Container as Container
+from .roles import is_sidecar, policy
+from .sight import Sight, has_begun, is_done, is_leaving, is_running, is_up, last, rested
+from .stopping import Stopping, deadline_in, ending, stopping
 
-FIRST_PAUSE = 1.0
+FIRST_PAUSE = 10.0
 LONGEST_PAUSE = 300.0
 LONG_RUN = 600.0
 """Seconds; a run of this length clears the record of quick ends before it."""
-GRACE_OF_THE_GONE = 2.0
-"""Seconds for the containers of a pod that was removed from the API without notice."""
-
-Container = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Sight:
-    """Everything a decision looks at besides the pod."""
-
-    now: float
-    attempts: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
-    """The runs of every container, oldest first."""
-    ready: Mapping[str, bool] = field(default_factory=dict)
-    """What the readiness probe of a container last said; no entry: not yet."""
-    prepared: bool = False
-    """Volumes and environments are there."""
-    obstacle: Obstacle | None = None
-    """What keeps the pod from being prepared."""
-    obstacles: Mapping[str, Obstacle] = field(default_factory=dict)
-    """What keeps single containers from being started."""
-    progress: str = ""
-    """What the preparation is doing."""
-    asked_to_stop: frozenset[str] = frozenset()
-    """Containers whose present run got SIGTERM."""
-    gone_since: float | None = None
-    """When the pod was found to have left the API."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +35,7 @@ class Step:
     """What to do now. `remove`: nothing runs any more and nobody wants the pod."""
 
     start: tuple[Start, ...] = ()
-    ask_to_stop: tuple[str, ...] = ()
-    kill: tuple[str, ...] = ()
+    stop: Stopping = field(default_factory=Stopping)
     remove: bool = False
     prepare: bool = False
     check_again: float | None = None
@@ -69,75 +43,102 @@ class Step:
 
 
 def next_step(pod: Pod, seen: Sight) -> Step:
-    deadline = stop_deadline(pod, seen)
-    if deadline is not None:
-        return stopping(pod, seen, deadline)
-    if pod.finished:
-        return Step()
+    over = is_over(pod, seen)
+    stop = stopping(pod, seen, over)
+    if is_leaving(seen) and not any(is_running(seen, name) for name in roles.names(pod)):
+        return Step(remove=True)
+    if over or is_leaving(seen):
+        return Step(stop=stop, check_again=stop.check_again)
     wanted = startable(pod, seen)
-    due = [(name, due_at(last(seen, name))) for name in wanted]
-    ripe = [name for name, when in due if when <= seen.now]
-    later = [when - seen.now for _, when in due if when > seen.now]
+    waits = {name: due_in(seen, name) for name in wanted}
+    ripe = [name for name, wait in waits.items() if wait <= 0]
+    dates = [stop.check_again, deadline_in(pod, seen), *(wait for wait in waits.values() if wait > 0)]
     return Step(
         start=tuple(following(name, last(seen, name)) for name in ripe) if seen.prepared else (),
+        stop=stop,
         prepare=bool(wanted) and not seen.prepared,
-        check_again=min(later, default=None),
+        check_again=min((date for date in dates if date is not None), default=None),
     )
 
 
-def stop_deadline(pod: Pod, seen: Sight) -> float | None:
-    """When patience with the containers of a pod that is to go ends; None: it may stay."""
-    if seen.gone_since is not None:
-        return seen.gone_since + GRACE_OF_THE_GONE
-    # Kubernetes writes the end of the grace period here, not the time of the request.
-    asked = pod.metadata.deletion_timestamp
-    return None if asked is None else asked.timestamp()
+def is_over(pod: Pod, seen: Sight) -> bool:
+    """Whether nothing of the pod is to be started again, though something may still run."""
+    if pod.finished or ending(pod, seen) is not None:
+        return True
+    if policy(pod) == "Never" and any(failed_first(c, last(seen, c["name"])) for c in roles.first(pod)):
+        return True
+    return all(ended_for_good(pod, last(seen, c["name"])) for c in roles.mains(pod))
 
 
-def stopping(pod: Pod, seen: Sight, deadline: float) -> Step:
-    running = [name for name in names(pod) if is_running(seen, name)]
-    if not running:
-        return Step(remove=True)
-    if seen.now >= deadline:
-        return Step(kill=tuple(running))
-    return Step(
-        ask_to_stop=tuple(name for name in running if name not in seen.asked_to_stop),
-        check_again=deadline - seen.now,
-    )
+def failed_first(container: Container, attempt: Attempt | None) -> bool:
+    failed = attempt is not None and attempt.state.over and attempt.exit_code != 0
+    return failed and not is_sidecar(container)
+
+
+def ended_for_good(pod: Pod, attempt: Attempt | None) -> bool:
+    return attempt is not None and attempt.state.over and not restarts(pod, attempt)
 
 
 def startable(pod: Pod, seen: Sight) -> list[str]:
-    """The containers that should run and do not: the first unfinished init container, else all others."""
-    for container in pod.spec.get("initContainers") or ():
-        attempt = last(seen, container["name"])
-        if attempt is None or attempt.state == State.PREPARED:
-            return [container["name"]]
-        if not attempt.state.over:
-            return []
-        if attempt.exit_code != 0:
-            return [container["name"]] if policy(pod) != "Never" else []
-    return [c["name"] for c in pod.spec["containers"] if should_start(pod, last(seen, c["name"]))]
+    """The containers that should run and do not.
+
+    Init containers one after the other; a sidecar lets the next one begin once it is up, and comes back
+    whenever it ends. Then all others at once.
+    """
+    wanted = []
+    passed = turns_passed(pod, seen)
+    for place, container in enumerate(roles.first(pod)):
+        name, attempt = container["name"], last(seen, container["name"])
+        waiting = not has_begun(attempt) or (attempt is not None and attempt.state.over)
+        if is_sidecar(container):
+            wanted += [name] if waiting else []
+            if place >= passed and not is_up(container, attempt):
+                return wanted
+        elif place >= passed and not is_done(attempt):
+            # An init container is only ever restarted because it failed.
+            return [*wanted, name] if waiting else wanted
+    return [*wanted, *(c["name"] for c in roles.mains(pod) if should_start(pod, last(seen, c["name"])))]
+
+
+def turns_passed(pod: Pod, seen: Sight) -> int:
+    """How many init containers have had their turn: all those before one that has begun."""
+    order = [container["name"] for container in roles.first(pod)]
+    if any(has_begun(last(seen, container["name"])) for container in roles.mains(pod)):
+        return len(order)
+    return max((place for place, name in enumerate(order) if has_begun(last(seen, name))), default=0)
 
 
 def should_start(pod: Pod, attempt: Attempt | None) -> bool:
-    if attempt is None or attempt.state == State.PREPARED:
-        return True
-    return attempt.state.over and restarts(pod, attempt)
+    return attempt is None or not has_begun(attempt) or (attempt.state.over and restarts(pod, attempt))
 
 
 def restarts(pod: Pod, attempt: Attempt) -> bool:
     """Whether the restart policy brings a container back that ended like this."""
-    return policy(pod) == "Always" or (policy(pod) == "OnFailure" and attempt.exit_code != 0)
+    failed = attempt.exit_code != 0 or bool(attempt.notes.condemned)
+    return policy(pod) == "Always" or (policy(pod) == "OnFailure" and failed)
 
 
-def due_at(attempt: Attempt | None) -> float:
-    """When the next run may begin: at once, or after a pause that doubles with every quick end."""
+def comes_back(pod: Pod, container: Container, attempt: Attempt) -> bool:
+    """The same for any container of the pod."""
+    if not roles.is_first(pod, container["name"]):
+        return restarts(pod, attempt)
+    return is_sidecar(container) or (attempt.exit_code != 0 and policy(pod) != "Never")
+
+
+def due_in(seen: Sight, name: str) -> float:
+    """Seconds until the next run may begin; not positive: now."""
+    attempt = last(seen, name)
     if attempt is None or not attempt.state.over:
         return 0.0
+    return pause_after(attempt) - rested(seen, name)
+
+
+def pause_after(attempt: Attempt) -> float:
+    """The first end costs nothing; from the second on the pause doubles with every quick end."""
     quick_ends = crashes_with(attempt)
-    if quick_ends == 0:
-        return attempt.finished_at
-    return attempt.finished_at + min(FIRST_PAUSE * 2.0 ** (quick_ends - 1), LONGEST_PAUSE)
+    if quick_ends < 2:
+        return 0.0
+    return min(FIRST_PAUSE * 2.0 ** (quick_ends - 2), LONGEST_PAUSE)
 
 
 def crashes_with(attempt: Attempt) -> int:
@@ -152,21 +153,3 @@ def following(name: str, attempt: Attempt | None) -> Start:
     if attempt.state == State.PREPARED:
         return Start(name, attempt.number, attempt.crashes)
     return Start(name, attempt.number + 1, crashes_with(attempt))
-
-
-def names(pod: Pod) -> list[str]:
-    return [c["name"] for c in (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"])]
-
-
-def last(seen: Sight, name: str) -> Attempt | None:
-    attempts = seen.attempts.get(name) or ()
-    return attempts[-1] if attempts else None
-
-
-def is_running(seen: Sight, name: str) -> bool:
-    attempt = last(seen, name)
-    return attempt is not None and attempt.state == State.RUNNING
-
-
-def policy(pod: Pod) -> str:
-    return str(pod.spec.get("restartPolicy") or "Always")

@@ -1,22 +1,28 @@
 """The log of a container run as a stream: its tail, its whole, or all that is still to come.
 
-A log is the output as it came, without times: `sinceSeconds` can only leave out a log whose last line is
-older than that.
+Read from the files its shim writes (`logfile`), which outlive the shim and every process of ours: whoever
+starts to read later reads the same. Lines come whole, also those written in pieces.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import attempts
+from .logfile import name_of
+from .logplaces import since_offset, tail_start
 
-PIECE = 64 * 1024
+PIECE = 256 * 1024
 GLANCE = 0.1
 """Seconds between two looks at a log that is followed."""
+LINE = re.compile(rb"^(\S+) \S+ ([FP]) ([^\n]*\n)", re.MULTILINE)
+PARTIAL = re.compile(rb"^\S+ \S+ P ", re.MULTILINE)
+FULL = re.compile(rb"^(\S+ )\S+ F ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -24,14 +30,17 @@ class LogQuery:
     tail_lines: int | None = None
     limit_bytes: int | None = None
     follow: bool = False
-    since: float | None = None
-    """Seconds since the epoch."""
+    since: str = ""
+    """Only lines of this time or later, written as in the files."""
+    timestamps: bool = False
 
 
 async def stream(run_folder: Path, query: LogQuery) -> AsyncIterator[bytes]:
     """The log of one run; with `follow` until the run is over and everything has been read."""
     left = query.limit_bytes
-    async for piece in whole(run_folder, query):
+    joiner = Joiner(query.timestamps)
+    async for lines in raw(run_folder, query):
+        piece = joiner.told(lines)
         if left is None:
             yield piece
             continue
@@ -41,44 +50,82 @@ async def stream(run_folder: Path, query: LogQuery) -> AsyncIterator[bytes]:
             return
 
 
-async def whole(run_folder: Path, query: LogQuery) -> AsyncIterator[bytes]:
-    path = run_folder / "log"
-    while not path.exists():
+async def raw(run_folder: Path, query: LogQuery) -> AsyncIterator[bytes]:
+    """Whole lines of the files, several at a time, from where *query* begins."""
+    while not numbers(run_folder):
         if not query.follow or attempts.read(run_folder).state.over:
             return
         await asyncio.sleep(GLANCE)
-    with path.open("rb", buffering=0) as file:
-        if query.since is not None and os.fstat(file.fileno()).st_mtime < query.since:
-            file.seek(0, os.SEEK_END)
-        elif query.tail_lines is not None:
-            file.seek(tail_position(file.fileno(), query.tail_lines))
-        while True:
-            # Asked before reading: what is read afterwards is all there will ever be.
-            over = not query.follow or attempts.read(run_folder).state.over
-            while piece := file.read(PIECE):
-                yield piece
-            if over:
-                return
-            await asyncio.sleep(GLANCE)
+    number, offset = beginning(run_folder, query)
+    while True:
+        file = opened(run_folder, number)
+        if file is not None:
+            with os.fdopen(file, "rb", buffering=0) as reading:
+                reading.seek(offset)
+                async for lines in of_file(run_folder, reading.fileno(), number, query.follow):
+                    yield lines
+        later = [other for other in numbers(run_folder) if other > number]
+        if not later:
+            return
+        number, offset = later[0], 0
 
 
-def tail_position(descriptor: int, lines: int) -> int:
-    """Where the last *lines* lines begin; read from the end, so a long log costs no more than its tail."""
-    end = os.fstat(descriptor).st_size
-    if lines <= 0 or end == 0:
-        return end
-    # The newline at the very end closes the last line and opens none.
-    wanted = lines + (os.pread(descriptor, 1, end - 1) == b"\n")
-    position = end
-    while position > 0:
-        start = max(0, position - PIECE)
-        piece = os.pread(descriptor, position - start, start)
-        count = piece.count(b"\n")
-        if count >= wanted:
-            at = len(piece)
-            for _ in range(wanted):
-                at = piece.rindex(b"\n", 0, at)
-            return start + at + 1
-        wanted -= count
-        position = start
-    return 0
+async def of_file(run_folder: Path, file: int, number: int, follow: bool) -> AsyncIterator[bytes]:
+    """The lines of one file until it has a successor, or until nobody writes any more."""
+    kept = b""
+    while True:
+        # Asked before reading: what is read afterwards is all there will ever be.
+        complete = any(other > number for other in numbers(run_folder))
+        over = complete or not follow or attempts.read(run_folder).state.over
+        while piece := os.read(file, PIECE):
+            lines, newline, rest = (kept + piece).rpartition(b"\n")
+            kept = rest
+            if newline:
+                yield lines + newline
+        if over:
+            return
+        await asyncio.sleep(GLANCE)
+
+
+class Joiner:
+    """Lines of the files as the container wrote them, with their times if wanted."""
+
+    def __init__(self, timestamps: bool) -> None:
+        self._timestamps = timestamps
+        self._inside = False
+        """Whether the last line was a piece, so that the next one goes on with it."""
+
+    def told(self, lines: bytes) -> bytes:
+        if not self._inside and not PARTIAL.search(lines):
+            return FULL.sub(rb"\1" if self._timestamps else b"", lines)
+        return LINE.sub(self._one, lines)
+
+    def _one(self, line: re.Match[bytes]) -> bytes:
+        time, kind, text = line.groups()
+        head = time + b" " if self._timestamps and not self._inside else b""
+        self._inside = kind == b"P"
+        return head + (text[:-1] if self._inside else text)
+
+
+def beginning(run_folder: Path, query: LogQuery) -> tuple[int, int]:
+    """The file and the place in it where the answer to *query* begins."""
+    present = numbers(run_folder)
+    files = [run_folder / name_of(number) for number in present]
+    index, offset = (0, 0) if query.tail_lines is None else tail_start(files, query.tail_lines)
+    if query.since:
+        index, offset = max((index, offset), since_offset(files, query.since.encode()))
+    return present[index], offset
+
+
+def numbers(run_folder: Path) -> list[int]:
+    """Of the files there are now, oldest first."""
+    names = (name for name in os.listdir(run_folder) if name == "log" or name.startswith("log."))
+    return sorted(int(name.partition(".")[2] or 0) for name in names)
+
+
+def opened(run_folder: Path, number: int) -> int | None:
+    try:
+        return os.open(run_folder / name_of(number), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        # So slow a reader that the file is gone: it goes on with the oldest there is.
+        return None

@@ -28,6 +28,8 @@ class Machine:
 
     capacity: Mapping[str, str]
     info: Mapping[str, str]
+    isolation: Mapping[str, str] = field(default_factory=dict)
+    """How far pods are kept apart: file system, network and limits, each in words."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,19 @@ def node_object(name: str, machine: Machine, declared: Declared, now: float, sin
             {"type": "InternalIP", "address": HOST_ADDRESS},
             {"type": "Hostname", "address": name},
         ],
-        "conditions": conditions(declared, timestamp(now), timestamp(since)),
+        "conditions": conditions(machine, declared, timestamp(now), timestamp(since)),
     }
-    return Node.read({"metadata": {"name": name, "labels": labels}, "spec": {}, "status": status})
+    annotations = {f"paddlecloud.org/isolation-{what}": said for what, said in machine.isolation.items()}
+    metadata = {"name": name, "labels": labels, "annotations": annotations}
+    return Node.read({"metadata": metadata, "spec": {}, "status": status})
 
 
-def conditions(declared: Declared, now: str, since: str) -> list[dict[str, str]]:
-    found = [condition("Ready", "True", "NodeReady", "the node runs pods as plain processes")]
+def conditions(machine: Machine, declared: Declared, now: str, since: str) -> list[dict[str, str]]:
+    found = [condition("Ready", "True", "NodeReady", "the node runs pods")]
+    if said := machine.isolation.get("filesystem"):
+        apart = not said.startswith("plain")
+        reason = "Namespaces" if apart else "PlainProcesses"
+        found.append(condition("PodsIsolated", str(apart), reason, said))
     if declared.pretend_gpus:
         message = f"{declared.pretend_gpus} GPUs are declared, not there; pods that ask for them run on CPU"
         found.append(condition("PretendedDevices", "True", "Declared", message))

@@ -9,30 +9,39 @@ import asyncio
 import os
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ...api.core import Pod, Service
+from ...api.endpoints import EndpointSlice
 from ...cluster.client import Client
 from ...cluster.informer import Informer
 from ...cluster.kubeconfig import Access
-from ...settings import Home
+from ...settings import Home, value
 from . import attempts, suites
-from .agent import ClusterUpstream, follow_pods, follow_services, heartbeat
+from .agent import ClusterUpstream, follow_pods, heartbeat
 from .attempts import State
 from .environments import Environments
 from .events import Recorder
 from .kubelet import serving
 from .launcher import Launcher
 from .machine import Declared, measure
+from .network.following import Sources, follow_services
+from .network.proxy import Proxy
 from .podfolder import PodFolder, all_folders
-from .proxy import Proxy
 from .roster import Roster
+from .sandbox import cgroups, holding, homespace
+from .sandbox.levels import FILE, Levels, kept, words
+from .sandbox.links import Links
+from .sandbox.survey import group_bases, survey
+from .sandbox.sweeping import sweep
+from .volumes import memory
+from .volumes.keeping import keep_files
 from .workshop import Workshop
 from .zygote import LOCK
 
-SOCKET = "node.sock"
+SOCKET, LINKS = "node.sock", "links.json"
 
 
 @dataclass(frozen=True)
@@ -48,35 +57,46 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
     """Be the nodes until cancelled; pods run on afterwards."""
     async with Client(access) as client:
         upstream = ClusterUpstream(client)
-        shop = workshop_of(home, access, upstream)
+        shop = workshop_of(home, access, upstream, await survey(home, value("isolation")))
+        assert shop.links is not None
+        there = {folder.path.name for folder in every_pod(home)}
+        sweep(group_bases(shop.levels, home), shop.links, there)
+        memory.keep(shop.memory, there)
         roster = Roster(options.names, options.block, shop)
-        pods, services = Informer(client, Pod), Informer(client, Service)
+        pods = Informer(client, Pod)
+        sources = Sources(Informer(client, Service), Informer(client, EndpointSlice), pods)
+        upstream.follow(sources.services)
         try:
-            async with serving(home.run / SOCKET, roster.find), asyncio.TaskGroup() as tasks:
+            async with serving(home.run / SOCKET, roster, shop.launcher), asyncio.TaskGroup() as tasks:
                 tasks.create_task(
                     heartbeat(options.names, shop.machine, options.declared, upstream, shop.now)
                 )
                 tasks.create_task(pods.run())
-                tasks.create_task(services.run())
+                tasks.create_task(sources.services.run())
+                tasks.create_task(sources.slices.run())
                 tasks.create_task(follow_pods(pods, roster))
-                tasks.create_task(follow_services(services, pods, Proxy()))
+                tasks.create_task(keep_files(access, pods, roster, shop))
+                tasks.create_task(follow_services(sources, Proxy()))
         finally:
             await roster.close()
             await shop.environments.close()
 
 
-def workshop_of(home: Home, access: Access, upstream: ClusterUpstream) -> Workshop:
+def workshop_of(home: Home, access: Access, upstream: ClusterUpstream, levels: Levels) -> Workshop:
     server = urlsplit(access.server)
     return Workshop(
         home=home,
         upstream=upstream,
         recorder=Recorder(upstream, time.time),
-        launcher=Launcher(home),
+        launcher=Launcher(home, levels.user_namespace),
         environments=Environments(home.environments),
-        machine=measure(home.root),
+        machine=replace(measure(home.root), isolation=words(levels)),
         suite_folders=tuple(suites.folders()),
         api=(server.hostname or "", str(server.port or 443)),
         now=time.time,
+        levels=levels,
+        links=Links(home.root / LINKS),
+        memory=memory.root_of(home.root),
     )
 
 
@@ -95,7 +115,14 @@ async def stop_all(home: Home, grace: float = 10.0) -> int:
             for path in running:
                 attempts.kill(path)
             await asyncio.wait(late)
+    for folder in every_pod(home):
+        holding.end(folder.path)
     stop_zygote(home)
+    memory.keep(memory.root_of(home.root), ())
+    homespace.stop(str(home.run))
+    bases = group_bases(kept(home.run / FILE) or Levels(), home)
+    sweep(bases, Links(home.root / LINKS), ())
+    cgroups.remove(bases)
     return len(running)
 
 

@@ -5,6 +5,9 @@ An obstacle is not a failure. The pod waits, says what for, and the node looks a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ...errors import PaddleCloudError
 
 
@@ -13,6 +16,11 @@ class Obstacle(PaddleCloudError):
 
     reason = "ContainerCreating"
     event = "Failed"
+    image = ""
+    """The one that is missing; empty: whatever is missing, all containers of the pod wait for it."""
+
+    def concerns(self, container: Mapping[str, Any]) -> bool:
+        return not self.image or container.get("image") == self.image
 
 
 class ImageUnknown(Obstacle):
@@ -33,3 +41,21 @@ class ConfigMissing(Obstacle):
     """An environment variable refers to something that is not there."""
 
     reason = "CreateContainerConfigError"
+
+
+class CreationFailed(Obstacle):
+    """The folder of a run could not be made."""
+
+    reason = "CreateContainerError"
+
+
+class RunFailed(Obstacle):
+    """A described run could not be launched."""
+
+    reason = "RunContainerError"
+
+
+class SandboxFailed(Obstacle):
+    """What all containers of a pod share could not be made."""
+
+    event = "FailedCreatePodSandBox"

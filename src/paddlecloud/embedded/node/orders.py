@@ -1,7 +1,7 @@
-"""What a container run is to execute: argv, environment and working directory, all paths real.
+"""What a container run is to execute: argv, environment, working directory, and what it sees.
 
 Pure. The suite's words come first, the pod's override them; the marks by which a run is found again
-override both.
+override both. In a sandbox the paths are those of the pod's YAML; plain processes get the real ones.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from ...api.core import Pod
 from .environments import Environment
 from .lifecycle import Container
 from .obstacles import ConfigMissing
+from .sandbox import plan, security
+from .sandbox.plan import Site
 from .substitution import Paths, expand
 from .suites import Suite
 from .variables import Facts, variables
@@ -36,6 +38,14 @@ class Ground:
     inherited: Mapping[str, str] = field(default_factory=dict)
     api: tuple[str, str] = ("", "")
     """Host and port of the API server."""
+    site: Site | None = None
+    """What a sandbox is built from; None: plain processes."""
+    limits: str = "polling"
+    """How the node keeps limits; see `Levels`."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """The control groups of this home, by controller."""
+    linked: frozenset[str] = frozenset()
+    """Mount paths that lead to their volumes on the machine itself."""
 
     @property
     def code(self) -> Path:
@@ -45,22 +55,76 @@ class Ground:
 
 def order_of(pod: Pod, container: Container, ground: Ground, facts: Facts) -> dict[str, Any]:
     """The content of `run.json`; raises an `Obstacle` when something it refers to is missing."""
+    make = plain_order if ground.site is None else sandboxed_order
+    return make(pod, container, ground, facts) | limited(pod, container, ground) | spoken_to(container)
+
+
+def spoken_to(container: Container) -> dict[str, bool]:
+    """How its standard streams are to be; a container that nobody can talk to says nothing of it."""
+    return {name: True for name in ("stdin", "stdinOnce", "tty") if container.get(name)}
+
+
+def plain_order(pod: Pod, container: Container, ground: Ground, facts: Facts) -> dict[str, Any]:
     termination = str(ground.run_folder / "termination")
-    real = mounts(container, ground.volumes)
+    real = {p: place for p, place in mounts(container, ground.volumes).items() if p not in ground.linked}
     real[container.get("terminationMessagePath") or TERMINATION_LOG] = Path(termination)
     if ground.suite.code:
         real.setdefault(ground.suite.says.at, ground.code)
     paths = Paths(real)
     said = variables(container, pod, facts)
     own = surroundings(pod, container, ground, facts)
-    known = {**ground.suite.says.env, **own, **said}
+    known = {**ground.inherited, **ground.suite.says.env, **own, **said}
     env = {name: paths.apply(text) for name, text in known.items()}
     return {
         "argv": [paths.apply(text) for text in command(container, ground.suite, known)],
         "env": {**env, **search_paths(ground, env), **marks(pod, container, termination)},
         "cwd": paths.apply(expand(container.get("workingDir") or "", known)) or str(start_folder(ground)),
         "termination": termination,
+        "paths": {path: str(place) for path, place in real.items()},
     }
+
+
+def sandboxed_order(pod: Pod, container: Container, ground: Ground, facts: Facts) -> dict[str, Any]:
+    assert ground.site is not None
+    inside = container.get("terminationMessagePath") or TERMINATION_LOG
+    termination = str(ground.run_folder / "termination")
+    user = security.user_of(pod, container)
+    own = surroundings(pod, container, ground, facts) | {"HOME": plan.HOME if user["uid"] == 0 else "/"}
+    if ACCESS in ground.volumes:
+        own["KUBERNETES_SERVICEACCOUNT"] = ACCESS_PATH
+    known = {**ground.inherited, **ground.suite.says.env, **own, **variables(container, pod, facts)}
+    sandbox = plan.plan_of(pod, container, ground.site, known)
+    if ground.suite.code and all(mount["target"] != ground.suite.says.at for mount in sandbox["mounts"]):
+        sandbox["mounts"].append(code_mount(ground, ground.suite.code))
+    sandbox["mounts"].append({"target": inside, "source": termination})
+    start = ground.suite.says.at if ground.suite.code else "/"
+    return {
+        "argv": command(container, ground.suite, known),
+        "env": {**known, **search_paths(ground, known), **marks(pod, container, inside)},
+        "cwd": expand(container.get("workingDir") or "", known) or start,
+        "termination": termination,
+        "sandbox": sandbox,
+        "user": user,
+    }
+
+
+def code_mount(ground: Ground, code: Path) -> dict[str, Any]:
+    target = ground.suite.says.at
+    if lays_code(ground):
+        return {"target": target, "source": str(code), "laid": "code"}
+    return {"target": target, "source": str(ground.code)}
+
+
+def lays_code(ground: Ground) -> bool:
+    """Whether writes to the suite's code go to a layer; where files of others stay closed, to a copy."""
+    return ground.site is not None and ground.site.levels.filesystem == "overlay"
+
+
+def limited(pod: Pod, container: Container, ground: Ground) -> dict[str, Any]:
+    if ground.limits == "polling":
+        return {"memory": plan.limits_of(container)["memory"]}
+    run = f"{container['name']}-{ground.run_folder.name}"
+    return {"cgroup": plan.group_of(pod, container, run, ground.limits, ground.groups)}
 
 
 def command(container: Container, suite: Suite, known: Mapping[str, str]) -> list[str]:
@@ -78,7 +142,7 @@ def surroundings(pod: Pod, container: Container, ground: Ground, facts: Facts) -
     """What every container finds set, unless its spec says otherwise."""
     host, port = ground.api
     found = {
-        **ground.inherited,
+        **facts.links,
         "HOME": str(ground.home),
         "HOSTNAME": str(pod.spec.get("hostname") or pod.name),
         "POD_IP": facts.pod_ip,

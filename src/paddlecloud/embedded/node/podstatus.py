@@ -1,21 +1,25 @@
-"""The status of a pod from what was seen of its containers: phase, conditions, container states.
+"""The status of a pod from what was seen of its containers: phase, conditions, addresses.
 
-Pure. Times of transitions are carried over from the published status while nothing changed, so a settled
-pod gives the same status again and costs no write.
+Pure. Status tells what was seen, never what is about to happen; a final phase stays final and is reached only
+when nothing runs any more. Times of transitions are carried over from the published status while nothing
+changed, so a settled pod gives the same status again and costs no write.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from ...api.core import Pod
-from .attempts import Attempt, State
-from .lifecycle import Container, Sight, due_at, last, policy, restarts
+from . import roles
+from .containerstatus import Wire, container_status, is_initialized
+from .containerstatus import timestamp as timestamp
+from .roles import is_sidecar, policy
+from .sight import Sight, has_begun, is_leaving, last
+from .stopping import ending
 
-Wire = dict[str, Any]
+FINAL = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True)
@@ -26,140 +30,110 @@ class Addresses:
 
 def status_of(pod: Pod, seen: Sight, addresses: Addresses) -> Wire:
     """The whole status to publish; conditions of others stay."""
-    init = [container_status(pod, c, seen, init=True) for c in pod.spec.get("initContainers") or ()]
-    main = [container_status(pod, c, seen, init=False) for c in pod.spec["containers"]]
-    initialized = all(done(s) for s in init)
-    phase = pod.phase if pod.finished else phase_of(pod, init, main)
+    statuses = {c["name"]: container_status(pod, c, seen) for c in roles.every(pod)}
+    phase, why = phase_and_reason(pod, seen, statuses)
     status: Wire = {
         "phase": phase,
-        "conditions": conditions(pod, seen.now, phase, initialized, main),
-        "containerStatuses": main,
+        **why,
+        "conditions": conditions(pod, seen, phase, statuses),
+        "containerStatuses": [statuses[c["name"]] for c in roles.mains(pod)],
         "startTime": pod.status.get("startTime") or timestamp(seen.now),
-        "qosClass": quality(pod),
-        "hostIP": addresses.host,
-        "hostIPs": [{"ip": addresses.host}],
-        "podIP": addresses.pod,
-        "podIPs": [{"ip": addresses.pod}],
+        "qosClass": pod.status.get("qosClass") or quality(pod),
     }
-    if init:
-        status["initContainerStatuses"] = init
+    if first := [statuses[c["name"]] for c in roles.first(pod)]:
+        status["initContainerStatuses"] = first
+    if addresses.pod:
+        status |= {"podIP": addresses.pod, "podIPs": [{"ip": addresses.pod}]}
+        status |= {"hostIP": addresses.host, "hostIPs": [{"ip": addresses.host}]}
     return status
 
 
-def container_status(pod: Pod, container: Container, seen: Sight, *, init: bool) -> Wire:
-    name = container["name"]
-    attempts = [a for a in seen.attempts.get(name) or () if a.state != State.PREPARED]
-    newest = attempts[-1] if attempts else None
-    state = container_state(pod, container, seen, init=init)
-    running = "running" in state
-    ready = done({"state": state}) if init else running and is_ready(container, seen)
-    result: Wire = {
-        "name": name,
-        "image": container.get("image", ""),
-        "imageID": "",
-        "ready": ready,
-        "started": running,
-        "restartCount": newest.number if newest else 0,
-        "state": state,
-        "lastState": {},
-    }
-    if newest:
-        result["containerID"] = container_id(pod, name, newest)
-    ended = [a for a in attempts if a.state.over]
-    # A run that is over and waits for the next one is the last state, too.
-    before = ended[:-1] if "terminated" in state else ended
-    if before:
-        result["lastState"] = {"terminated": terminated(pod, name, before[-1])}
-    return result
+def phase_and_reason(pod: Pod, seen: Sight, statuses: Mapping[str, Wire]) -> tuple[str, Wire]:
+    if pod.finished:
+        return pod.phase, {}
+    running = any("running" in s["state"] for s in statuses.values())
+    found = ending(pod, seen)
+    if found is not None and not is_leaving(seen) and not running:
+        return "Failed", {"reason": found.reason, "message": found.message}
+    phase = phase_of(pod, statuses, terminal=is_leaving(seen) and not running)
+    # Whoever sees a final phase may take the pod's place at once.
+    return (pod.phase, {}) if phase in FINAL and running else (phase, {})
 
 
-def container_state(pod: Pod, container: Container, seen: Sight, *, init: bool) -> Wire:
-    attempt = last(seen, container["name"])
-    if attempt is None or attempt.state == State.PREPARED:
-        return {"waiting": waiting_to_start(pod, container, seen, init=init)}
-    if attempt.state == State.RUNNING:
-        return {"running": {"startedAt": timestamp(attempt.started_at)}}
-    again = attempt.exit_code != 0 and policy(pod) != "Never" if init else restarts(pod, attempt)
-    leaving = pod.finished or pod.metadata.deletion_timestamp is not None or seen.gone_since is not None
-    if not again or leaving:
-        return {"terminated": terminated(pod, container["name"], attempt)}
-    return {"waiting": waiting_to_restart(pod, container["name"], seen, attempt)}
-
-
-def waiting_to_start(pod: Pod, container: Container, seen: Sight, *, init: bool) -> Wire:
-    obstacle = seen.obstacles.get(container["name"]) or seen.obstacle
-    if obstacle:
-        return {"reason": obstacle.reason, "message": str(obstacle)}
-    if not init and not all(is_done(last(seen, c["name"])) for c in pod.spec.get("initContainers") or ()):
-        return {"reason": "PodInitializing"}
-    return {"reason": "ContainerCreating"} | ({"message": seen.progress} if seen.progress else {})
-
-
-def waiting_to_restart(pod: Pod, name: str, seen: Sight, attempt: Attempt) -> Wire:
-    obstacle = seen.obstacles.get(name) or seen.obstacle
-    if obstacle:
-        return {"reason": obstacle.reason, "message": str(obstacle)}
-    pause = due_at(attempt) - attempt.finished_at
-    how = f"killed by signal {attempt.signal}" if attempt.signal else f"exit code {attempt.exit_code}"
-    message = f"back-off {pause:.0f}s restarting failed container={name} pod={pod.name}: {how}"
-    return {"reason": "CrashLoopBackOff", "message": message}
-
-
-def terminated(pod: Pod, name: str, attempt: Attempt) -> Wire:
-    if attempt.state == State.VANISHED:
-        reason = "ContainerStatusUnknown"
-    else:
-        reason = "Completed" if attempt.exit_code == 0 else "Error"
-    result: Wire = {
-        "exitCode": attempt.exit_code,
-        "reason": reason,
-        "startedAt": timestamp(attempt.started_at),
-        "finishedAt": timestamp(attempt.finished_at),
-        "containerID": container_id(pod, name, attempt),
-    }
-    if attempt.signal:
-        result["signal"] = attempt.signal
-    if attempt.message:
-        result["message"] = attempt.message
-    return result
-
-
-def phase_of(pod: Pod, init: list[Wire], main: list[Wire]) -> str:
-    if any(ended(s) and not done(s) for s in init):
-        # An init container that failed and comes back is waiting, not terminated.
+def phase_of(pod: Pod, statuses: Mapping[str, Wire], terminal: bool) -> str:
+    """As a kubelet decides it; *terminal*: the pod is to go, nothing is restarted any more."""
+    regular = [statuses[c["name"]] for c in roles.first(pod) if not is_sidecar(c)]
+    beside = [statuses[c["name"]] for c in roles.sidecars(pod)]
+    main = [statuses[c["name"]] for c in roles.mains(pod)]
+    if policy(pod) == "Never" and any(ended(s) and not done(s) for s in regular):
         return "Failed"
-    if not all(done(s) for s in init) or any(never_started(s) for s in main):
+    begun = any(not never_started(s) for s in main)
+    if not all(done(s) for s in regular) or (not begun and not all(s["started"] for s in beside)):
         return "Pending"
-    if all(ended(s) for s in main):
-        if pod.metadata.deletion_timestamp is not None and policy(pod) == "Always":
-            return "Running"
-        return "Succeeded" if all(done(s) for s in main) else "Failed"
-    return "Running"
+    if any(never_started(s) for s in main):
+        return "Pending"
+    if any("running" in s["state"] for s in (*main, *beside)):
+        return "Running"
+    if policy(pod) == "Always" and not terminal:
+        return "Running"
+    if all(done(s) for s in main):
+        return "Succeeded"
+    return "Failed" if policy(pod) == "Never" or terminal else "Running"
 
 
-def conditions(pod: Pod, now: float, phase: str, initialized: bool, main: list[Wire]) -> list[Wire]:
-    over = phase in ("Succeeded", "Failed")
-    unready = [s["name"] for s in main if not s["ready"]]
-    if over:
-        reason, message = ("PodCompleted" if phase == "Succeeded" else "PodFailed"), ""
-    else:
-        reason, message = "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]"
-    not_initialized = ("ContainersNotInitialized", "init containers have not completed")
-    ours = {
-        "PodScheduled": condition("PodScheduled", True),
-        "Initialized": condition("Initialized", initialized or phase == "Succeeded", *not_initialized),
-        "ContainersReady": condition("ContainersReady", not unready and not over, reason, message),
-        "Ready": condition("Ready", not unready and not over, reason, message),
-    }
+def conditions(pod: Pod, seen: Sight, phase: str, statuses: Mapping[str, Wire]) -> list[Wire]:
     before = {c["type"]: c for c in pod.status.get("conditions") or ()}
+    begun = any(has_begun(last(seen, name)) for name in statuses)
+    containers = containers_ready(pod, phase, statuses)
+    ours = {
+        "PodReadyToStartContainers": condition((seen.prepared or begun) and phase not in FINAL),
+        "Initialized": initialized(pod, seen, phase),
+        "Ready": gated(pod, containers, before),
+        "ContainersReady": containers,
+        "PodScheduled": condition(True),
+    }
     return [
-        *(with_time(c, before.get(kind), now) for kind, c in ours.items()),
+        *(with_time({"type": kind} | c, before.get(kind), seen.now) for kind, c in ours.items()),
         *(c for kind, c in before.items() if kind not in ours),
     ]
 
 
-def condition(kind: str, holds: bool, reason: str = "", message: str = "") -> Wire:
-    result: Wire = {"type": kind, "status": "True" if holds else "False"}
+def initialized(pod: Pod, seen: Sight, phase: str) -> Wire:
+    if phase == "Succeeded":
+        return condition(True) | {"reason": "PodCompleted"}
+    if any(has_begun(last(seen, c["name"])) for c in roles.mains(pod)):
+        return condition(True)
+    waiting = [c["name"] for c in roles.first(pod) if not is_initialized(c, last(seen, c["name"]))]
+    message = f"containers with incomplete status: [{' '.join(waiting)}]"
+    return condition(not waiting, "ContainersNotInitialized", message)
+
+
+def containers_ready(pod: Pod, phase: str, statuses: Mapping[str, Wire]) -> Wire:
+    if phase in FINAL:
+        return condition(False, "PodCompleted" if phase == "Succeeded" else "PodFailed")
+    counted = [*roles.sidecars(pod), *roles.mains(pod)]
+    unready = [c["name"] for c in counted if not statuses[c["name"]]["ready"]]
+    message = f"containers with unready status: [{' '.join(unready)}]"
+    return condition(not unready, "ContainersNotReady", message)
+
+
+def gated(pod: Pod, containers: Wire, before: Mapping[str, Mapping[str, Any]]) -> Wire:
+    """Ready is what the containers are, and what others say through the pod's readiness gates."""
+    if containers["status"] != "True":
+        return containers
+    complaints = []
+    for kind in (gate["conditionType"] for gate in pod.spec.get("readinessGates") or ()):
+        found = before.get(kind)
+        if found is None:
+            complaints.append(f'corresponding condition of pod readiness gate "{kind}" does not exist.')
+        elif found.get("status") != "True":
+            said = found.get("status")
+            complaints.append(f'the status of pod readiness gate "{kind}" is not "True", but {said}')
+    return condition(not complaints, "ReadinessGatesNotReady", ", ".join(complaints))
+
+
+def condition(holds: bool, reason: str = "", message: str = "") -> Wire:
+    result: Wire = {"status": "True" if holds else "False"}
     if not holds and reason:
         result["reason"] = reason
     if not holds and message:
@@ -170,15 +144,6 @@ def condition(kind: str, holds: bool, reason: str = "", message: str = "") -> Wi
 def with_time(new: Wire, old: Mapping[str, Any] | None, now: float) -> Wire:
     same = old is not None and old.get("status") == new["status"] and old.get("lastTransitionTime")
     return new | {"lastTransitionTime": same or timestamp(now)}
-
-
-def is_ready(container: Container, seen: Sight) -> bool:
-    """Without a probe a container is ready while it runs; with one, once the probe said so."""
-    return not container.get("readinessProbe") or seen.ready.get(container["name"], False)
-
-
-def is_done(attempt: Attempt | None) -> bool:
-    return attempt is not None and attempt.state.over and attempt.exit_code == 0
 
 
 def ended(status: Wire) -> bool:
@@ -195,7 +160,7 @@ def never_started(status: Wire) -> bool:
 
 def quality(pod: Pod) -> str:
     """BestEffort without resources, Guaranteed when every container limits both and asks for as much."""
-    resources = [c.get("resources") or {} for c in pod.spec["containers"]]
+    resources = [c.get("resources") or {} for c in roles.every(pod)]
     if not any(r.get("requests") or r.get("limits") for r in resources):
         return "BestEffort"
     guaranteed = all(
@@ -204,11 +169,3 @@ def quality(pod: Pod) -> str:
         for kind in ("cpu", "memory")
     )
     return "Guaranteed" if guaranteed else "Burstable"
-
-
-def container_id(pod: Pod, name: str, attempt: Attempt) -> str:
-    return f"paddlecloud://{pod.uid}/{name}/{attempt.number}"
-
-
-def timestamp(seconds: float) -> str:
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

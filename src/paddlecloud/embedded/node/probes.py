@@ -1,21 +1,21 @@
-"""Readiness probes: ask a container again and again, and change one's mind only after enough answers.
+"""Probes: ask a container again and again, and change one's mind only after enough answers.
 
-How answers become a verdict is pure (`judged`); asking is `ask`. Liveness and startup probes will be the
-same loop with another consequence.
+How answers become a verdict is pure; `asking` asks. An answer that could not be had for reasons of our own
+counts neither way.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import aiohttp
+from .asking import ACTIONS, Answer, Target, ask
 
-from .attempts import content
+QUICK = 1.0
+QUICK_ASKS = 30
+"""A container that was never ready is asked so often every second: a slow period delays no start."""
 
 
 @dataclass(frozen=True)
@@ -27,124 +27,68 @@ class Probe:
     timeout: float
     successes: int
     failures: int
+    grace: float | None = None
+    """Seconds for a container that this probe ends; None: those of its pod."""
 
 
 @dataclass(frozen=True)
-class Target:
-    """Whom to ask."""
+class Streak:
+    """The last answer and how many times in a row it was given."""
 
-    host: str
-    ports: Mapping[str, int]
-    run_folder: Path
-
-
-@dataclass(frozen=True)
-class Verdict:
-    ready: bool = False
-    against: int = 0
-    """Answers in a row that contradict `ready`."""
+    answer: bool | None = None
+    length: int = 0
 
 
 def probe_of(spec: Mapping[str, Any]) -> Probe:
+    grace = spec.get("terminationGracePeriodSeconds")
     return Probe(
-        action={key: spec[key] for key in ("httpGet", "tcpSocket", "exec") if key in spec},
+        action={key: spec[key] for key in ACTIONS if key in spec},
         initial_delay=float(spec.get("initialDelaySeconds") or 0),
         period=float(spec.get("periodSeconds") or 10),
         timeout=float(spec.get("timeoutSeconds") or 1),
         successes=int(spec.get("successThreshold") or 1),
         failures=int(spec.get("failureThreshold") or 3),
+        grace=None if grace is None else float(grace),
     )
 
 
-def judged(before: Verdict, answer: bool, probe: Probe) -> Verdict:
-    """The verdict after one more answer."""
-    if answer == before.ready:
-        return Verdict(before.ready)
-    against = before.against + 1
-    enough = probe.failures if before.ready else probe.successes
-    return Verdict(not before.ready) if against >= enough else Verdict(before.ready, against)
+def extended(before: Streak, answer: bool | None) -> Streak:
+    """The streak after one more answer; None is no answer."""
+    if answer is None:
+        return before
+    return Streak(answer, before.length + 1 if answer == before.answer else 1)
 
 
-async def watch(probe: Probe, target: Target, tell: Callable[[bool, str], None]) -> None:
-    """Ask until cancelled; *tell* hears every verdict with the complaint of the last answer."""
-    await asyncio.sleep(probe.initial_delay)
-    verdict = Verdict()
+def verdict(streak: Streak, probe: Probe) -> bool | None:
+    """What the answers amount to; None: too few to change one's mind."""
+    if streak.answer is None:
+        return None
+    enough = probe.successes if streak.answer else probe.failures
+    return streak.answer if streak.length >= enough else None
+
+
+async def watch(
+    probe: Probe, target: Target, hurry: bool, tell: Callable[[bool | None, Answer], Awaitable[None]]
+) -> None:
+    """Ask until cancelled; *tell* hears every verdict with the answer before it.
+
+    *hurry*: until the first success, ask more often than the period says.
+    """
+    # A container found running has had its delay already.
+    await asyncio.sleep(max(0.0, probe.initial_delay - target.age))
+    streak, asked = Streak(), 0
     while True:
-        complaint = await ask(probe, target)
-        verdict = judged(verdict, not complaint, probe)
-        tell(verdict.ready, complaint)
-        await asyncio.sleep(first_period(probe, verdict))
+        answer = await ask(probe.action, target, probe.timeout)
+        streak, asked = extended(streak, answer.good), asked + 1
+        found = verdict(streak, probe)
+        hurry = hurry and not found and asked < QUICK_ASKS
+        await tell(found, answer)
+        await asyncio.sleep(pause(probe, hurry))
 
 
-def first_period(probe: Probe, verdict: Verdict) -> float:
-    """A container that is not ready yet is asked at least every second: a slow period delays no start."""
-    return probe.period if verdict.ready else min(probe.period, 1.0)
-
-
-async def ask(probe: Probe, target: Target) -> str:
-    """What speaks against the container, in a sentence; empty: nothing."""
-    try:
-        async with asyncio.timeout(probe.timeout):
-            if "httpGet" in probe.action:
-                return await http_get(probe.action["httpGet"], target)
-            if "tcpSocket" in probe.action:
-                return await tcp_socket(probe.action["tcpSocket"], target)
-            if "exec" in probe.action:
-                return await execute(probe.action["exec"], target)
-    except TimeoutError:
-        return f"no answer within {probe.timeout:g} s"
-    except (OSError, aiohttp.ClientError, ValueError) as error:
-        return str(error) or type(error).__name__
-    return "the probe has neither httpGet nor tcpSocket nor exec"
-
-
-async def http_get(action: Mapping[str, Any], target: Target) -> str:
-    scheme = str(action.get("scheme") or "HTTP").lower()
-    path = str(action.get("path") or "/")
-    url = f"{scheme}://{action.get('host') or target.host}:{port_of(action, target)}/{path.removeprefix('/')}"
-    headers = {h["name"]: h["value"] for h in action.get("httpHeaders") or ()}
-    async with (
-        aiohttp.ClientSession(headers={"User-Agent": "kube-probe/paddlecloud", **headers}) as session,
-        # As on Kubernetes, a probe does not ask who answers.
-        session.get(url, ssl=False, allow_redirects=False) as answer,
-    ):
-        return "" if 200 <= answer.status < 400 else f"HTTP probe failed with statuscode: {answer.status}"
-
-
-async def tcp_socket(action: Mapping[str, Any], target: Target) -> str:
-    _, writer = await asyncio.open_connection(action.get("host") or target.host, port_of(action, target))
-    writer.close()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
-    return ""
-
-
-async def execute(action: Mapping[str, Any], target: Target) -> str:
-    order = content(target.run_folder / "run.json")
-    process = await asyncio.create_subprocess_exec(
-        *action["command"], env=order["env"], cwd=order["cwd"], start_new_session=True,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
-    try:
-        output, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode == 0:
-        return ""
-    return output[-300:].decode(errors="replace").strip() or f"exit code {process.returncode}"
-
-
-def port_of(action: Mapping[str, Any], target: Target) -> int:
-    port = action["port"]
-    if isinstance(port, int):
-        return port
-    if port in target.ports:
-        return target.ports[port]
-    if str(port).isdecimal():
-        return int(port)
-    raise ValueError(f"the container has no port named {port}")
+def pause(probe: Probe, hurry: bool) -> float:
+    # Where several successes are wanted, the time between them is part of the wish.
+    return min(probe.period, QUICK) if hurry and probe.successes == 1 else probe.period
 
 
 def named_ports(container: Mapping[str, Any]) -> dict[str, int]:

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from ... import log
 from ...api.core import Pod
 from .addresses import free_address, position
+from .admission import refusal
 from .keeper import Keeper
 from .podfolder import PodFolder, all_folders, record_of
+from .sight import Ending
 from .workshop import Workshop
 
 
@@ -57,6 +59,21 @@ class Roster:
         found = [k for k in self._keepers.values() if k.pod.namespace == namespace and k.pod.name == name]
         return found[-1].folder if found else None
 
+    def pods(self, node: str) -> list[Pod]:
+        """The pods of one node, as they are known here."""
+        return [keeper.pod for keeper in self._keepers.values() if keeper.pod.node == node]
+
+    def every(self) -> list[Pod]:
+        return [keeper.pod for keeper in self._keepers.values()]
+
+    def evict(self, pod: Pod, why: str) -> None:
+        """The pod has taken more than it may have: it ends, and stays as a record of why."""
+        if keeper := self._keepers.get(pod.uid):
+            keeper.learn(evicted=Ending("Evicted", why))
+
+    def folders(self) -> list[PodFolder]:
+        return [keeper.folder for keeper in self._keepers.values()]
+
     async def close(self) -> None:
         """Let go of all pods; they run on."""
         for task in self._tasks.values():
@@ -70,10 +87,14 @@ class Roster:
 
     def _keep(self, pod: Pod) -> None:
         folder = PodFolder(self._shop.home.pods(pod.node) / pod.uid)
-        leaving = pod.metadata.deletion_timestamp is not None
+        leaving = pod.metadata.deletion_timestamp is not None or pod.finished
+        refused = None
         if folder.record() is None and not leaving:
-            folder.settle(record_of(pod, self._address(pod.uid)))
-        keeper = Keeper(pod, folder, self._shop)
+            beside = [k.pod for k in self._keepers.values() if k.pod.node == pod.node]
+            refused = refusal(pod, beside, self._shop.machine.capacity)
+            if refused is None:
+                folder.settle(record_of(pod, self._address(pod.uid)))
+        keeper = Keeper(pod, folder, self._shop, refused)
         task = asyncio.create_task(keeper.run(), name=f"pod {pod.key}")
         self._keepers[pod.uid], self._tasks[pod.uid] = keeper, task
         task.add_done_callback(lambda done: self._kept(pod.uid, done))

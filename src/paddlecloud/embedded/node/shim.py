@@ -13,30 +13,37 @@ first process does not outlive its shim.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import json
 import os
 import signal
+import socket
 import sys
 import time
+
+from . import notify, stdio
+from .loop import Loop
+from .procfs import boot as boot
+from .procfs import children
+from .procfs import start_time as start_time
+from .procfs import stat_fields as stat_fields
+from .sandbox import kernel
+from .sandbox.containment import Containment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs every shim 130 kB
     from typing import Any, NoReturn
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-NOT_EXECUTABLE, NOT_FOUND = 126, 127
+NOT_STARTED, NOT_EXECUTABLE, NOT_FOUND = 128, 126, 127
 MESSAGE_LIMIT = 4096
 FORWARDED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def run(folder: str, ready: int) -> NoReturn:
+def run(folder: str, ready: int, given: list[int]) -> NoReturn:
     """Run the attempt in *folder* to its end; a line on the descriptor *ready* says that it has begun."""
     try:
         os.setsid()
-        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         os.chdir(folder)
         if not claim():
             answer(ready, "taken")
@@ -64,94 +71,155 @@ def claim() -> bool:
 def supervise(ready: int) -> None:
     with open("run.json", encoding="utf-8") as file:
         order: dict[str, Any] = json.load(file)
-    # Signals wait in the queue until we ask for them: none is lost before the container exists.
+    loop = Loop()
+    ends: dict[int, int] = {}
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED | {signal.SIGCHLD})
+    container = 0
+
+    def heard(number: int) -> None:
+        if number == signal.SIGCHLD:
+            ends.update(reaped())
+        elif container not in ends:
+            os.kill(container, number)
+
+    # Signals wait in the queue until the loop runs: none is lost before the container exists.
+    loop.on_signals(FORWARDED | {signal.SIGCHLD}, heard)
+    streams = stdio.open(order, loop)
+    containment = Containment(order)
+    containment.prepare()
     started = time.time()
-    pid, failure = spawn(order)
+    container, failure = spawn(order, containment, streams, loop)
     state = {
         "shim": os.getpid(), "shimStart": start_time(os.getpid()), "boot": boot(),
-        "pid": pid, "pidStart": start_time(pid), "startedAt": started,
+        "pid": container, "pidStart": start_time(container), "startedAt": started,
     }  # fmt: skip
-    write("state.json", state)
+    write("state.json", state | ({"failed": failure} if failure else {}))
     answer(ready, "started")
-    code = wait(pid)
+    containment.watch(loop, container)
+    loop.run(lambda: container in ends)
     end_descendants()
+    streams.finish()
+    exhausted = containment.out_of_memory()
+    containment.clean()
+    code = ends[container]
     outcome: dict[str, Any] = {"signal": -code} if code < 0 else {"code": code}
     message = failure or termination_message(order.get("termination", ""))
-    write("exit.json", outcome | {"startedAt": started, "finishedAt": time.time(), "message": message})
+    outcome |= {"startedAt": started, "finishedAt": time.time(), "message": message}
+    notes = {"failed": bool(failure), "oom": exhausted}
+    write("exit.json", outcome | {name: True for name, holds in notes.items() if holds})
 
 
-def spawn(order: dict[str, Any]) -> tuple[int, str]:
+def spawn(
+    order: dict[str, Any], containment: Containment, streams: stdio.Streams, loop: Loop
+) -> tuple[int, str]:
     """The pid of the container and, if its command could not be executed, why."""
-    reader, writer = os.pipe2(os.O_CLOEXEC)
-    shim = os.getpid()
+    ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
-        become(order, writer, shim)
-    os.close(writer)
-    with os.fdopen(reader, encoding="utf-8") as pipe:
-        failure = pipe.read()
+        ours.close()
+        become(order, containment, streams, theirs)
+    theirs.close()
+    streams.release()
+    with ours:
+        failure = heard_from_child(ours, order, loop)
     if failure:
-        with open("log", "a", encoding="utf-8") as log:
-            log.write(failure + "\n")
+        streams.say(failure)
     return pid, failure
 
 
-def become(order: dict[str, Any], complaint: int, shim: int) -> NoReturn:
+def heard_from_child(ours: socket.socket, order: dict[str, Any], loop: Loop) -> str:
+    """What the child complains of before it becomes the container; nothing: it has become it."""
+    words = b""
+    while True:
+        data, given, _, _ = socket.recv_fds(ours, 65536, 1, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            return words.decode(errors="replace")
+        if given:
+            notify.serve(loop, given[0], order)
+        else:
+            words += data
+
+
+def become(
+    order: dict[str, Any], containment: Containment, streams: stdio.Streams, shim: socket.socket
+) -> NoReturn:
     code, what = NOT_EXECUTABLE, ""
     argv: list[str] = order["argv"]
     try:
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != shim:
-            os._exit(NOT_EXECUTABLE)
+        die_with(shim)
         os.setsid()
         # Whoever started us may ignore some (nohup does, and shells for what runs in the background).
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        log = os.open("log", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
         os.umask(0o022)
-        what = f"working directory {order['cwd']}"
-        os.chdir(order["cwd"])
+        what, code = "its sandbox", NOT_STARTED
+        containment.enter()
+        streams.take()
+        what, code = f"working directory {order['cwd']}", NOT_EXECUTABLE
+        enter_folder(order["cwd"], make="sandbox" in order)
+        what = "its user"
+        containment.become_user()
+        # A change of user takes the death signal away.
+        die_with(shim)
         what = f"command {argv[0]}"
+        watched = notify.prepare_child(order)
+        if watched is not None:
+            socket.send_fds(shim, [b"n"], [watched])
+            os.close(watched)
         os.execvpe(argv[0], argv, order["env"])
-    except FileNotFoundError:
-        code, why = NOT_FOUND, "not found"
-    except NotADirectoryError:
-        why = "not a folder"
-    except PermissionError:
-        why = "may not be executed (no permission)"
+    except FileNotFoundError as error:
+        code, why = (code, str(error.strerror)) if code == NOT_STARTED else (NOT_FOUND, "not found")
+    except NotADirectoryError as error:
+        why = str(error.strerror) if code == NOT_STARTED else "not a folder"
+    except PermissionError as error:
+        why = str(error.strerror) if code == NOT_STARTED else "may not be executed (no permission)"
     except OSError as error:
         why = error.strerror or str(error)
     except (ValueError, IndexError, KeyError) as error:
         why = str(error)
-    os.write(complaint, f"cannot start the container: {what or 'its description'}: {why}".encode())
+    shim.sendall(f"cannot start the container: {what or 'its description'}: {why}".encode())
     os._exit(code)
 
 
-def wait(pid: int) -> int:
-    """The exit code of *pid* (negative: the signal), forwarding to it every signal sent to the shim."""
+def die_with(shim: socket.socket) -> None:
+    """Die when the shim dies, even if it just did; from inside a process namespace it has no number."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        if shim.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b"":
+            os._exit(NOT_EXECUTABLE)
+    except BlockingIOError:
+        return
+
+
+def enter_folder(path: str, make: bool) -> None:
+    try:
+        os.chdir(path)
+    except FileNotFoundError:
+        # Container engines make a working directory that the image lacks; the machine's files are not ours.
+        if not make:
+            raise
+        os.makedirs(path)
+        os.chdir(path)
+
+
+def reaped() -> dict[int, int]:
+    """Those of our children that have ended: exit codes, negative for signals."""
+    ends: dict[int, int] = {}
     while True:
-        number = signal.sigwait(FORWARDED | {signal.SIGCHLD})
-        if number != signal.SIGCHLD:
-            os.kill(pid, number)
-            continue
-        while True:
-            reaped, status = os.waitpid(-1, os.WNOHANG)
-            if reaped == pid:
-                return os.waitstatus_to_exitcode(status)
-            if reaped == 0:
-                break
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ends
+        if pid == 0:
+            return ends
+        ends[pid] = os.waitstatus_to_exitcode(status)
 
 
 def end_descendants() -> None:
     """Kill what the container left behind: as subreaper, its orphans are our children, level by level."""
     while True:
-        for child in children():
+        for child in children(os.getpid()):
             try:
                 os.kill(child, signal.SIGKILL)
             except ProcessLookupError:
@@ -162,23 +230,6 @@ def end_descendants() -> None:
             return
 
 
-def children() -> list[int]:
-    me = os.getpid()
-    try:
-        with open(f"/proc/self/task/{me}/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
-    except FileNotFoundError:
-        # Kernels without CONFIG_PROC_CHILDREN.
-        return [int(p) for p in os.listdir("/proc") if p.isdigit() and parent(int(p)) == me]
-
-
-def parent(pid: int) -> int:
-    try:
-        return int(stat_fields(pid)[1])
-    except OSError:
-        return 0
-
-
 def termination_message(path: str) -> str:
     """The end of what the container left in its termination file; empty if there is none."""
     try:
@@ -186,25 +237,6 @@ def termination_message(path: str) -> str:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - MESSAGE_LIMIT))
             return file.read(MESSAGE_LIMIT).decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def start_time(pid: int) -> int:
-    """Ticks since boot: with the pid, the identity of a process."""
-    return int(stat_fields(pid)[19])
-
-
-def stat_fields(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the name, which may itself hold spaces and brackets."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()
-
-
-def boot() -> str:
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
     except OSError:
         return ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-from ...api.core import Event, Node, Pod
+from ...api.core import Event, Node, Pod, Service
 from ...api.meta import Resource
 
 R = TypeVar("R", bound=Resource)
@@ -13,8 +13,16 @@ R = TypeVar("R", bound=Resource)
 class Upstream(Protocol):
     async def find(self, kind: type[R], namespace: str, name: str) -> R | None: ...
 
+    async def services(self, namespace: str) -> list[Service]:
+        """All services of the namespace, as they are known here."""
+        ...
+
     async def access_files(self, pod: Pod) -> dict[str, bytes]:
         """`token`, `ca.crt` and `namespace` for the pod's service account."""
+        ...
+
+    async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
+        """A token of the pod's service account that dies with the pod; an empty audience is the API's."""
         ...
 
     async def publish(self, pod: Pod, status: dict[str, Any]) -> Pod:

@@ -37,6 +37,8 @@ class Facts:
     """Decoded contents; None for an object that does not exist."""
     machine: Mapping[str, str] = field(default_factory=dict)
     """Capacity, for limits that are not set."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """The services of the namespace; see `servicelinks`."""
 
 
 SOURCES: tuple[tuple[str, type[ConfigMap] | type[Secret]], ...] = (
@@ -65,8 +67,25 @@ def variables(container: Mapping[str, Any], pod: Pod, facts: Facts) -> dict[str,
             if taken is not None:
                 result[entry["name"]] = taken
         else:
-            result[entry["name"]] = expand(entry.get("value") or "", result)
+            result[entry["name"]] = expand(entry.get("value") or "", {**facts.links, **result})
     return result
+
+
+def left_out(container: Mapping[str, Any], pod: Pod, facts: Facts) -> list[str]:
+    """What `envFrom` brings that cannot be a variable, in a sentence for each source."""
+    sentences = []
+    for source in container.get("envFrom") or ():
+        for key, kind in SOURCES[:2]:
+            if key in source:
+                data = facts.data.get(Reference(kind, source[key]["name"])) or {}
+                named = sorted((source.get("prefix") or "") + name for name in data)
+                wrong = [name for name in named if not NAME.fullmatch(name)]
+                what = f"{key.removesuffix('Ref')} {pod.namespace}/{source[key]['name']}"
+                sentences += [
+                    f"Keys [{', '.join(wrong)}] from the EnvFrom {what} were skipped since they are "
+                    "considered invalid environment variable names."
+                ] if wrong else []  # fmt: skip
+    return sentences
 
 
 def imported(source: Mapping[str, Any], facts: Facts) -> Iterator[tuple[str, str]]:
@@ -139,7 +158,8 @@ def resource_field(source: Mapping[str, Any], container: Mapping[str, Any], pod:
     which, _, resource = str(source["resource"]).partition(".")
     name = source.get("containerName")
     if name:
-        container = next((c for c in pod.spec["containers"] if c["name"] == name), container)
+        every = (*pod.spec["containers"], *(pod.spec.get("initContainers") or ()))
+        container = next((c for c in every if c["name"] == name), container)
     resources = container.get("resources") or {}
     text = (resources.get(which) or {}).get(resource)
     if text is None:

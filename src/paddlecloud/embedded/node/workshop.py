@@ -9,23 +9,36 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ...api.core import ConfigMap, Pod
 from ...settings import Home
-from . import suites, volumes
+from . import holder, pulls, volumes
+from .attempts import content
 from .environments import Environment, Environments, Progress
 from .events import Recorder
 from .launcher import Launcher
 from .machine import HOST_ADDRESS, Machine
-from .orders import Ground, order_of
+from .obstacles import ImageUnknown
+from .orders import Ground, lays_code, order_of
 from .podfolder import PodFolder
+from .sandbox import cgroups, holding, plan, security
+from .sandbox.levels import Levels
+from .sandbox.links import Claim, Links
+from .sandbox.network import Network, Shared
+from .sandbox.plan import Site
+from .sandbox.surroundings import PROGRAMS
+from .sandbox.survey import group_bases
+from .servicelinks import links
 from .suites import Suite
 from .upstream import Upstream
-from .variables import Facts, Reference, decoded, inherited, references
+from .variables import Facts, Reference, decoded, inherited, left_out, references
+from .volumes import memory
+from .volumes.plugins import Plugins, take_back
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,14 @@ class Workshop:
     api: tuple[str, str]
     """Host and port of the API server, for the containers."""
     now: Callable[[], float]
+    levels: Levels = field(default_factory=Levels)
+    network: Network = field(default_factory=Shared)
+    links: Links | None = None
+    """Where links on the machine may stand for mounts; None: nowhere."""
+    memory: Path | None = None
+    """A folder of this home in memory; see `volumes.memory`."""
+    plugins: Plugins = field(default_factory=dict)
+    """Drivers of volumes, by name."""
 
 
 @dataclass(frozen=True)
@@ -48,23 +69,101 @@ class Preparation:
 
     volumes: Mapping[str, Path]
     images: Mapping[str, tuple[Suite, Environment]]
+    linked: frozenset[str] = frozenset()
+    """Mount paths that lead to their volumes on the machine itself."""
+    found: Mapping[str, pulls.Image] = field(default_factory=dict)
+    """What the names of the images led to."""
 
 
 async def prepare(pod: Pod, folder: PodFolder, shop: Workshop, progress: Progress) -> Preparation:
     """Raises an `Obstacle` for the first thing that is missing."""
-    found = await volumes.prepare(pod, volumes.Place(folder.volumes, shop.home.volumes), shop.upstream)
+    found = await volumes.prepare(pod, place_of(pod, shop), shop.upstream)
     containers = (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"])
     images: dict[str, tuple[Suite, Environment]] = {}
+    obtained: dict[str, pulls.Image] = {}
     for container in containers:
         volumes.mounts(container, found)
         image = container.get("image") or ""
         if image not in images:
-            suite = suites.resolve(image, shop.suite_folders)
-            if not shop.environments.present(suite):
-                message = f"Making the environment of suite {suite.name} for image {image!r}"
-                await shop.recorder.tell(pod, "Pulling", message, container["name"])
-            images[image] = suite, await shop.environments.ensure(suite, progress)
-    return Preparation(found, images)
+            obtained[image] = await pulls.obtain(pod, container, shop, progress)
+            images[image] = await pulls.ground(pod, container, obtained[image], shop, progress)
+            needs_layers(obtained[image], shop.levels)
+        for lack in security.lacks(pod, container, shop.levels):
+            message = f"container {container['name']} asks for what this node cannot give: {lack}"
+            await shop.recorder.warn(pod, "IsolationLacking", message, container["name"])
+    await hold(pod, folder, shop)
+    return Preparation(found, images, await linked(pod, found, shop), obtained)
+
+
+def needs_layers(image: pulls.Image, levels: Levels) -> None:
+    """Raises `ImageUnknown` for files of an image that this node cannot put in front of a process."""
+    if image.layers and levels.filesystem == "plain":
+        missing = ImageUnknown(
+            f"image {image.name} brings files of its own, and pods are plain processes here",
+            next_step="run as root or allow user namespaces (`pdc status`), or use a suite (`pdc image ls`)",
+        )
+        missing.image = image.name
+        raise missing
+
+
+def place_of(pod: Pod, shop: Workshop) -> volumes.Place:
+    """Where the volumes of *pod* are."""
+    return volumes.Place(
+        PodFolder(shop.home.pods(pod.node) / pod.uid).volumes,
+        shop.home.volumes,
+        memory=memory.place_of(shop.memory, pod.uid),
+        # A sandbox hides the paths; without one they are closed by their modes alone.
+        closed=shop.levels.filesystem == "plain",
+        machine=shop.machine.capacity,
+        plugins=shop.plugins,
+        now=shop.now(),
+    )
+
+
+async def linked(pod: Pod, found: Mapping[str, Path], shop: Workshop) -> frozenset[str]:
+    """The mount paths of *pod* that are links now; for plain processes only."""
+    if shop.links is None or shop.levels.filesystem != "plain":
+        return frozenset()
+    result = set()
+    for container in (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"]):
+        for path, real in volumes.mounts(container, found).items():
+            # Every pod has its own there, and a variable that says where.
+            if path == volumes.ACCESS_PATH:
+                continue
+            claim = shop.links.claim(pod.uid, path, real)
+            if claim == Claim.LINKED:
+                result.add(path)
+            elif claim == Claim.TAKEN:
+                message = (
+                    f"{path} is a link to a volume of another pod: in container {container['name']} the path "
+                    "is replaced in command, arguments and variables only; run as root for mounts of its own"
+                )
+                await shop.recorder.warn(pod, "MountPathTaken", message, container["name"])
+    return frozenset(result)
+
+
+async def hold(pod: Pod, folder: PodFolder, shop: Workshop) -> None:
+    """See that the pod's holder is there and connected, where pods have namespaces."""
+    if shop.levels.filesystem == "plain":
+        return
+    if not holding.pid_of(folder.path):
+        holding.wish(pod, folder.path, holding.namespaces_of(pod, shop.network.separate))
+        await shop.launcher.hold(folder.path)
+    if shop.network.separate and not pod.spec.get("hostNetwork"):
+        await shop.network.attach(pod.uid, holding.pid_of(folder.path))
+
+
+async def leave(folder: PodFolder, shop: Workshop) -> None:
+    """Take back what a pod without containers holds besides its folder; often repeated."""
+    record = folder.record()
+    await asyncio.to_thread(holding.end, folder.path)
+    if record is not None:
+        if shop.links is not None:
+            shop.links.release(record.uid)
+        await take_back(folder.path, record.uid, shop.plugins)
+        await asyncio.to_thread(memory.forget, shop.memory, record.uid)
+        await shop.network.detach(record.uid)
+        cgroups.remove(plan.pod_groups(record.uid, group_bases(shop.levels, shop.home)))
 
 
 async def describe(
@@ -74,15 +173,65 @@ async def describe(
     folder = PodFolder(run_folder.parents[2])
     record = folder.record()
     suite, environment = prepared.images[container.get("image") or ""]
+    site = site_of(folder, environment, prepared, shop)
+    if site is not None and (layers := pulls.layers_of(prepared.found, container)):
+        # An image has its own programs: nothing of the machine's is laid over them.
+        site = replace(site, layers=layers, shown=())
     ground = Ground(
-        suite, environment, run_folder, folder.home, prepared.volumes, inherited(os.environ), shop.api
-    )
+        suite, environment, run_folder, folder.home, prepared.volumes, inherited(os.environ), shop.api,
+        site=site, limits=shop.levels.limits,
+        groups=group_bases(shop.levels, shop.home), linked=prepared.linked,
+    )  # fmt: skip
     data = {reference: await texts(pod, reference, shop) for reference in references(container)}
-    facts = Facts(record.address if record else "", HOST_ADDRESS, data, shop.machine.capacity)
+    linked = pod.spec.get("enableServiceLinks", True)
+    services = await shop.upstream.services(pod.namespace) if linked else []
+    facts = Facts(
+        record.address if record else "", HOST_ADDRESS, data, shop.machine.capacity, links(services)
+    )
+    for sentence in left_out(container, pod, facts):
+        await shop.recorder.warn(pod, "InvalidEnvironmentVariableNames", sentence, container["name"])
     order = order_of(pod, container, ground, facts)
-    if suite.code:
+    if suite.code and not lays_code(ground):
         await asyncio.to_thread(copy_code, suite.code, ground.code)
+    if ground.site is not None:
+        await hold(pod, folder, shop)
+        make_termination_file(run_folder)
     return order
+
+
+def site_of(
+    folder: PodFolder, environment: Environment, prepared: Preparation, shop: Workshop
+) -> Site | None:
+    if shop.levels.filesystem == "plain":
+        return None
+    wish = content(folder.path / holder.WISH)
+    return Site(
+        levels=shop.levels,
+        platform=shop.home.root,
+        pod_folder=folder.path,
+        shown=shown(environment),
+        shared=tuple(wish.get("namespaces", ())),
+        files=tuple(name for name in plan.FILES if (folder.path / "etc" / name).exists()),
+        volumes=prepared.volumes,
+    )
+
+
+def shown(environment: Environment) -> tuple[str, ...]:
+    """Where the programs of an environment lie, links followed: a container must see all of it."""
+    folders = {environment.bin.parent, Path(sys.prefix), Path(sys.base_prefix)}
+    packages = environment.variables.get("PYTHONPATH", "").split(":")
+    for package in (Path(text) for text in packages if text):
+        folders |= {package, *(path.resolve() for path in package.iterdir())}
+    every = {str(path) for folder in folders for path in (folder, folder.resolve())}
+    return tuple(plan.outside(sorted(every), PROGRAMS))
+
+
+def make_termination_file(run_folder: Path) -> None:
+    """The file that a container of any user may write its last words to."""
+    run_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = run_folder / "termination"
+    path.touch()
+    path.chmod(0o666)
 
 
 async def texts(pod: Pod, reference: Reference, shop: Workshop) -> dict[str, str] | None:

@@ -1,12 +1,15 @@
-"""The zygote: one small process that forks a shim for every container run.
+"""The zygote: one small process that forks the small processes around containers.
 
-    python -S -I zygote.py RUN-FOLDER
+    python -S -I zygote.py RUN-FOLDER [user]     user: in the user namespace of the home
 
 It has one thread and never more, because a container's death signal follows the thread that forked it,
 and it imports next to nothing, because every shim shares its pages. It holds no state: killing it harms
-no shim, and the node starts another. Protocol on `zygote.sock`: a line with an attempt folder comes in;
-the shim itself answers `started`, `taken` or `failed WHY`.
+no shim, and the node starts another. Protocol on `zygote.sock`: a line `VERB FOLDER` comes in, with
+descriptors if need be; the forked process itself answers `started`, `taken` or `failed WHY`, and more where
+its verb says so. The verbs are the keys of `VERBS`.
 """
+
+from __future__ import annotations
 
 import fcntl
 import gc
@@ -15,11 +18,25 @@ import os
 import signal
 import socket
 import sys
+import warnings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    Run = Callable[[str, int, list[int]], NoReturn]
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.basename(FOLDER)
 SOCKET, LOCK = "zygote.sock", "zygote.lock"
+VERBS = {"run": "shim", "hold": "holder", "exec": "execute", "dial": "dial"}
+"""Modules beside this one; each has `run(folder, connection, descriptors)`, which does not return."""
+LONGEST_REQUEST = 65536
+MOST_DESCRIPTORS = 8
 
 
-def main(run_folder: str) -> int:
+def main(run_folder: str, place: str = "") -> int:
     os.chdir(run_folder)
     lock = os.open(LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -36,9 +53,20 @@ def main(run_folder: str) -> int:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     # Shims are reaped by the kernel; who needs to know of their end holds a pidfd.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    # Whatever Python would import later it may not find: inside a container its files can be out of sight.
+    assert warnings
+    runs = loaded()
+    if place == "user":
+        importlib.import_module(f"{PACKAGE}.sandbox.homespace").enter()
     listener = listen()
-    serve(listener, lock)
+    serve(listener, lock, runs)
     return 0
+
+
+def loaded() -> dict[str, Run]:
+    # The folder above this one, last: nothing there may stand in the way of the standard library.
+    sys.path.append(os.path.dirname(FOLDER))
+    return {verb: importlib.import_module(f"{PACKAGE}.{module}").run for verb, module in VERBS.items()}
 
 
 def listen() -> socket.socket:
@@ -53,39 +81,54 @@ def listen() -> socket.socket:
     return listener
 
 
-def serve(listener: socket.socket, lock: int) -> None:
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    shim = importlib.import_module("shim")
+def serve(listener: socket.socket, lock: int, runs: dict[str, Run]) -> None:
     # A collection would touch every page a shim shares with us; neither of us makes cycles.
     gc.collect()
     gc.disable()
     while True:
         connection, _ = listener.accept()
         with connection:
-            folder = requested(connection)
-            if not folder:
+            verb, folder, given = requested(connection)
+            if verb not in runs:
+                close(given)
                 continue
             try:
                 pid = os.fork()
             except OSError as error:
                 connection.sendall(f"failed {error.strerror}\n".encode())
-                continue
+                pid = -1
             if pid == 0:
                 # What the shim kept open would live as long as the container.
                 listener.close()
                 os.close(lock)
-                shim.run(folder, connection.detach())
+                runs[verb](folder, connection.detach(), given)
+            close(given)
 
 
-def requested(connection: socket.socket) -> str:
-    """The folder asked for; a client that says nothing in time is sent away, others are waiting."""
+def requested(connection: socket.socket) -> tuple[str, str, list[int]]:
+    """Verb, folder and descriptors; a client that says nothing in time is sent away, others are waiting."""
     connection.settimeout(2)
+    line, given = b"", list[int]()
     try:
-        line = connection.makefile("rb").readline(65536)
+        while not line.endswith(b"\n"):
+            data, more, _, _ = socket.recv_fds(
+                connection, LONGEST_REQUEST, MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+            )
+            given += more
+            line += data
+            if not data or len(line) > LONGEST_REQUEST:
+                raise OSError("not a request")
     except OSError:
-        return ""
+        close(given)
+        return "", "", []
     connection.settimeout(None)
-    return os.fsdecode(line.removesuffix(b"\n")) if line.endswith(b"\n") else ""
+    verb, _, folder = os.fsdecode(line[:-1]).partition(" ")
+    return verb, folder, given
+
+
+def close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def say_ready() -> None:
@@ -97,4 +140,4 @@ def say_ready() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:3]))

@@ -9,10 +9,8 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from ...api.crds import crd
-from ...api.kinds import EMBEDDED_ONLY, OURS
 from ..store import Place
-from . import aggregation, escalation, rbac, registration, roles
+from . import aggregation, escalation, ourkinds, rbac, registration, roles
 from .kinds import CRD
 from .objects import Objects
 from .writing import WriteOptions
@@ -26,8 +24,8 @@ NAMESPACES = (
 async def prepare(objects: Objects) -> None:
     for body in initial():
         await ensure(objects, body)
-    for kind in (*OURS, *EMBEDDED_ONLY):
-        await ensure_definition(objects, crd(kind))
+    for definition in ourkinds.definitions():
+        await ensure_definition(objects, definition)
     # Together: they are many, and the store writes what waits at once.
     components = (roles.component_binding(n) for n in NAMESPACES if roles.has_components(n))
     await asyncio.gather(

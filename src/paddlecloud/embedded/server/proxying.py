@@ -41,7 +41,7 @@ class Proxies:
         self._objects, self._streams = objects, streams
 
     async def answer(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
-        path = rest_of(request.rel_url.raw_path)
+        path = rest_of(request.rel_url.raw_path, namespaced=bool(target.namespace))
         named = named_by(target.name)
         if kind.plural == "nodes":
             self._objects.get(kind, "", named.name)
@@ -116,10 +116,11 @@ def endpoints_of(service: Body, endpoints: Body, asked: str) -> list[tuple[str, 
     ]
 
 
-def rest_of(path: str) -> str:
-    """What follows `/proxy/`, as it was written."""
-    _, _, rest = path.partition("/proxy")
-    return rest.removeprefix("/")
+def rest_of(path: str, namespaced: bool) -> str:
+    """What follows `/api/v1/[namespaces/NAMESPACE/]KIND/NAME/proxy/`, as it was written."""
+    before = 8 if namespaced else 6
+    parts = path.split("/", before)
+    return parts[before] if len(parts) > before else ""
 
 
 async def unreached(answer: aiohttp.ClientResponse) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...api.kinds import EMBEDDED_ONLY, OURS
+from .ourkinds import plurals as our_plurals
 from .rbac import GROUP, MASTERS
 from .users import AUTHENTICATED
 
@@ -38,9 +38,9 @@ def paths(*urls: str) -> Body:
 def ours(*verbs: str, status: bool = False) -> list[Body]:
     """A rule for each group of our kinds."""
     plurals: dict[str, set[str]] = {}
-    for kind in (*OURS, *EMBEDDED_ONLY):
-        found = plurals.setdefault(kind.api_version.rpartition("/")[0], set())
-        found |= {kind.plural, f"{kind.plural}/status"} if status else {kind.plural}
+    for group, plural in our_plurals():
+        found = plurals.setdefault(group, set())
+        found |= {plural, f"{plural}/status"} if status else {plural}
     return [rule(group, " ".join(names), *verbs) for group, names in sorted(plurals.items())]
 
 

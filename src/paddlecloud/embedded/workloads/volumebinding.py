@@ -8,19 +8,28 @@ is never bound to anything else: without its volume it is lost.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 from ...api.core import Pod
-from ...scheduler.claims import (
-    SELECTED_NODE, class_of, free, is_for, size, size_of, suits,
-)  # fmt: skip
-from ...scheduler.quantities import amount
+from ...scheduler.claims import SELECTED_NODE, class_of, free, is_for, size, size_of, suits
+from .volumeproviding import ASKED, grow, provide
 from .volumesteps import (
-    BY_CONTROLLER, COMPLETED, PROVISIONED_BY, PROVISIONER, Claim, Patch, Provision, Seen, Step, Volume, pending,
-    phase, tell, warn,
-)  # fmt: skip
+    BY_CONTROLLER,
+    COMPLETED,
+    PROVISIONED_BY,
+    PROVISIONER,
+    Claim,
+    Patch,
+    Seen,
+    Step,
+    Volume,
+    pending,
+    phase,
+    tell,
+    warn,
+)
 
 NOTHING_FREE = "no persistent volumes available for this claim and no storage class is set"
-ASKED = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -129,8 +138,8 @@ def bind(volume: Volume, claim: Claim, seen: Seen) -> Iterator[Step]:
     annotations = {} if is_for(volume, claim) else {BY_CONTROLLER: "yes"}
     if (volume.spec.get("claimRef") or {}).get("uid") != claim.uid:
         reference = {**claim.reference(), "resourceVersion": claim.metadata.resource_version}
-        change = {"spec": {"claimRef": reference}}
-        yield Patch(volume, {**change, "metadata": {"annotations": annotations}} if annotations else change)
+        metadata = {"metadata": {"annotations": annotations}} if annotations else {}
+        yield Patch(volume, {"spec": {"claimRef": reference}, **metadata})
     yield from phase(volume, "Bound", seen.now)
     wanted = {COMPLETED: "yes"} | ({} if claim.spec.get("volumeName") else {BY_CONTROLLER: "yes"})
     wanted |= asked_of(volume, claim)
@@ -138,7 +147,7 @@ def bind(volume: Volume, claim: Claim, seen: Seen) -> Iterator[Step]:
     if missing or not claim.spec.get("volumeName"):
         change = {"metadata": {"annotations": missing}, "spec": {"volumeName": volume.name}}
         yield Patch(claim, change)
-    status = {"phase": "Bound", "accessModes": volume.spec.get("accessModes") or []}
+    status: dict[str, Any] = {"phase": "Bound", "accessModes": volume.spec.get("accessModes") or []}
     # What was there before a growth is told until the growth is done.
     if claim.status.get("phase") != "Bound" or not claim.status.get("capacity"):
         status["capacity"] = volume.spec.get("capacity") or {}
@@ -174,59 +183,3 @@ def waiting(claim: Claim, seen: Seen) -> Step:
 
 def unplaced(pod: Pod) -> bool:
     return not pod.node and not pod.finished
-
-
-def provide(claim: Claim, seen: Seen) -> Iterator[Step]:
-    """Ask whoever makes volumes of the class; ours are made right here."""
-    name = class_of(claim)
-    found = seen.classes.get(name)
-    if found is None:
-        words = f'storageclass.storage.k8s.io "{name}" not found'
-        yield warn(claim, "ProvisioningFailed", words)
-    elif found.provisioner == PROVISIONER:
-        if refusal := unmakeable(claim):
-            words = f'failed to provision volume with StorageClass "{name}": {refusal}'
-            yield warn(claim, "ProvisioningFailed", words)
-        else:
-            yield Provision(claim, found)
-    elif found.provisioner.startswith("kubernetes.io/"):
-        yield warn(claim, "ProvisioningFailed", f"no volume plugin matched name: {found.provisioner}")
-    else:
-        asked = dict.fromkeys(ASKED, found.provisioner)
-        if any(claim.metadata.annotations.get(key) != value for key, value in asked.items()):
-            yield Patch(claim, {"metadata": {"annotations": asked}})
-        yield tell(claim, "ExternalProvisioning", external(found.provisioner))
-
-
-def unmakeable(claim: Claim) -> str:
-    """Why a folder is not what the claim asks for."""
-    if (claim.spec.get("volumeMode") or "Filesystem") != "Filesystem":
-        return "volumes of this cluster are folders: use volumeMode Filesystem"
-    if claim.spec.get("dataSource") or claim.spec.get("dataSourceRef"):
-        return "volumes of this cluster begin empty: fill it from a pod instead of a dataSource"
-    if claim.spec.get("selector"):
-        return "claim Selector is not supported: leave it out, or make the volume yourself"
-    return ""
-
-
-def external(provisioner: str) -> str:
-    return (
-        f"Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by "
-        "the system administrator. If volume creation is delayed, please verify that the provisioner is running "
-        "and correctly registered."
-    )
-
-
-def grow(claim: Claim, volume: Volume) -> Iterator[Step]:
-    """A folder has the size of its disk: growing it is a matter of saying so. Others are grown by their makers."""
-    has = amount("storage", (claim.status.get("capacity") or {}).get("storage", 0))
-    if claim.status.get("phase") != "Bound" or size(claim) <= has:
-        return
-    if volume.metadata.annotations.get(PROVISIONED_BY) != PROVISIONER:
-        yield tell(claim, "ExternalExpanding", "waiting for an external controller to expand this PVC")
-        return
-    wanted = {"storage": claim.spec["resources"]["requests"]["storage"]}
-    if size_of(volume) < size(claim):
-        yield Patch(volume, {"spec": {"capacity": wanted}})
-    yield Patch(claim, {"capacity": wanted}, status=True)
-    yield tell(claim, "VolumeResizeSuccessful", "Resize volume succeeded")

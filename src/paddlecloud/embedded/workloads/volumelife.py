@@ -11,8 +11,18 @@ from collections.abc import Iterator
 from ...api.core import PersistentVolumeClaim
 from ...api.meta import Key, Resource
 from .volumesteps import (
-    BY_CONTROLLER, PROVISIONED_BY, PROVISIONER, Claim, Patch, Reclaim, Seen, Step, Volume, phase, warn,
-)  # fmt: skip
+    BY_CONTROLLER,
+    PROVISIONED_BY,
+    PROVISIONER,
+    Claim,
+    Patch,
+    Reclaim,
+    Seen,
+    Step,
+    Volume,
+    phase,
+    warn,
+)
 
 CLAIM_IN_USE, VOLUME_IN_USE = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
 

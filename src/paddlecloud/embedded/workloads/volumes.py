@@ -194,7 +194,7 @@ class Volumes:
         if new is not None and claim_names(new):
             self._stirred |= old is None or uses(old) != uses(new)
             self._users[new.key] = new
-        elif old is not None and self._users.pop(old.key, None):
+        elif old is not None and self._users.pop(old.key, None) is not None:
             self._stirred = True
 
     def _stir(self, old: Resource | None, new: Resource | None) -> None:

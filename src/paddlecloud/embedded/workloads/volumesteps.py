@@ -20,7 +20,8 @@ from .stamps import stamp
 PROVISIONER = "paddlecloud.org/local"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 COMPLETED, BY_CONTROLLER = "pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller"
-Claim, Volume = PersistentVolumeClaim, PersistentVolume
+Claim = PersistentVolumeClaim
+Volume = PersistentVolume
 
 
 @dataclass(frozen=True)

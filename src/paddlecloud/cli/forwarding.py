@@ -1,0 +1,94 @@
+"""`pdc port-forward`: ports of a pod on this machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import click
+
+from ..api.core import Pod, Service
+from ..api.meta import Key
+from ..cluster.kubeconfig import Access
+from ..cluster.portforward import forwarder
+from ..errors import NotFound, WrongUse
+from .context import Settings, namespace_option, pass_settings
+from .podpicking import SERVICES, pods_meant
+
+
+@dataclass(frozen=True)
+class Pair:
+    local: int
+    """0: any that is free."""
+    remote: str
+    """A number, or the name of a port."""
+
+
+@click.command("port-forward")
+@click.argument("target")
+@click.argument("ports", nargs=-1, required=True, metavar="[LOCAL:]REMOTE...")
+@click.option("--address", default="127.0.0.1", show_default=True, help="Where to listen.")
+@namespace_option
+@pass_settings
+def port_forward(
+    settings: Settings, target: str, ports: tuple[str, ...], address: str, namespace: str
+) -> None:
+    """Make ports of a pod, or of a pod behind `svc/NAME`, reachable here."""
+    pairs = [pair_of(text) for text in ports]
+    with settings.connect() as client:
+        pod = client.get(Pod, namespace, pods_meant(client, target, namespace)[0])
+        typed, _, name = target.partition("/")
+        service = client.get(Service, namespace, name) if typed in SERVICES else None
+    chosen = [(pair.local, port_number(pod, service, pair.remote)) for pair in pairs]
+    asyncio.run(forward(settings.access(), pod.key, chosen, address))
+
+
+async def forward(access: Access, pod: Key, ports: list[tuple[int, int]], address: str) -> None:
+    async with forwarder(access, pod, lambda text: click.echo(text, err=True)) as way:
+        servers = []
+        for local, remote in ports:
+
+            async def carry(
+                reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int = remote
+            ) -> None:
+                await way.carry(port, reader, writer)
+
+            try:
+                server = await asyncio.start_server(carry, address, local)
+            except OSError as error:
+                raise WrongUse(f"port {local} of {address} cannot be used: {error.strerror}") from error
+            servers.append(server)
+            bound = server.sockets[0].getsockname()[1]
+            click.echo(f"Forwarding from {address}:{bound} -> {remote}")
+        try:
+            await way.run()
+        finally:
+            for server in servers:
+                server.close()
+
+
+def pair_of(text: str) -> Pair:
+    local, colon, remote = text.rpartition(":")
+    if colon and local and not local.isdecimal():
+        raise WrongUse(f"{text!r} is no [LOCAL:]REMOTE")
+    if colon:
+        return Pair(int(local or 0), remote)
+    return Pair(int(text) if text.isdecimal() else 0, text)
+
+
+def port_number(pod: Pod, service: Service | None, asked: str) -> int:
+    """The port of the pod; a Service names its own ports, which lead to others."""
+    if service is not None:
+        for port in service.spec.get("ports") or ():
+            if asked in (str(port["port"]), port.get("name")):
+                asked = str(port.get("targetPort") or port["port"])
+                break
+        else:
+            raise NotFound(f"service {service.name} has no port {asked}")
+    if asked.isdecimal():
+        return int(asked)
+    for container in pod.spec["containers"]:
+        for port in container.get("ports") or ():
+            if port.get("name") == asked:
+                return int(port["containerPort"])
+    raise NotFound(f"pod {pod.name} has no port named {asked}")

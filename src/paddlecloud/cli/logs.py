@@ -1,0 +1,142 @@
+"""`pdc logs`: of a pod, or of all pods that work for an object, together and told apart."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from queue import Queue
+from typing import Any
+
+import click
+
+from ..api.meta import Key
+from ..cluster.requests import Place, Request, path_of
+from ..errors import NotFound, PaddleCloudError, WrongUse
+from ..sdk.client import Client
+from .context import Settings, namespace_option, pass_settings
+from .podpicking import containers_of, labelled, pods_meant
+
+COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red", "bright_cyan", "bright_magenta")
+DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+WITH_SELECTOR = 10
+"""Lines a pod when many are selected, as with kubectl."""
+
+
+@dataclass(frozen=True)
+class Source:
+    pod: str
+    container: str = ""
+
+
+@click.command()
+@click.argument("target", required=False)
+@click.argument("container_name", required=False, metavar="[CONTAINER]")
+@click.option("-f", "--follow", is_flag=True, help="Go on as the log grows.")
+@click.option("--tail", type=click.IntRange(-1), default=None, help="Only the last lines; -1: all.")
+@click.option("--since", default="", metavar="DURATION", help="Only what is newer, as 5s, 2m or 3h.")
+@click.option("--since-time", default="", metavar="TIME", help="Only what is newer than a time (RFC 3339).")
+@click.option("-p", "--previous", is_flag=True, help="Of the run before this one.")
+@click.option("--timestamps", is_flag=True, help="With the time of each line.")
+@click.option("--limit-bytes", type=click.IntRange(1), default=None, help="At most so many bytes.")
+@click.option("-c", "--container", default="", help="Which container of the pod.")
+@click.option("--all-containers", is_flag=True, help="Of all containers of the pod.")
+@click.option("-l", "--selector", default="", help="Of the pods with these labels.")
+@click.option("--prefix", is_flag=True, help="Say before each line where it is from.")
+@namespace_option
+@pass_settings
+def logs(settings: Settings, /, target: str | None, namespace: str, **options: Any) -> None:
+    """Print the log of a pod, or of all pods of `KIND/NAME` together."""
+    if bool(target) == bool(options["selector"]):
+        raise WrongUse("name a pod, an object (KIND/NAME) or labels (-l)")
+    options["container"] = options["container"] or options["container_name"] or ""
+    query = query_of(options)
+    with settings.connect() as client:
+        sources = sources_of(client, target or "", namespace, options)
+        if len(sources) == 1 and not options["prefix"]:
+            for piece in client.text(request_of(sources[0], namespace, query)):
+                sys.stdout.buffer.write(piece)
+                sys.stdout.buffer.flush()
+            return
+    together(settings, namespace, sources, query)
+
+
+def sources_of(client: Client, target: str, namespace: str, options: dict[str, Any]) -> list[Source]:
+    selector = options["selector"]
+    pods = labelled(client, selector, namespace) if selector else pods_meant(client, target, namespace)
+    if not pods:
+        raise NotFound(f"no pod has the labels {selector} in namespace {namespace}")
+    if not options["all_containers"]:
+        return [Source(pod, options["container"]) for pod in pods]
+    return [Source(pod, c) for pod in pods for c in containers_of(client, pod, namespace, init=True)]
+
+
+def together(settings: Settings, namespace: str, sources: list[Source], query: dict[str, str]) -> None:
+    """All at once, line by line; one that cannot be read does not hide the others."""
+    lines: Queue[tuple[Source, bytes] | None] = Queue(1000)
+
+    def read(source: Source) -> None:
+        try:
+            with settings.connect() as client:
+                for line in whole_lines(client.text(request_of(source, namespace, query))):
+                    lines.put((source, line))
+        except PaddleCloudError as error:
+            click.echo(f"error: {source.pod}: {error}", err=True)
+        finally:
+            lines.put(None)
+
+    for source in sources:
+        threading.Thread(target=read, args=(source,), daemon=True).start()
+    colours = {source: COLOURS[n % len(COLOURS)] for n, source in enumerate(sources)}
+    running = len(sources)
+    while running:
+        told = lines.get()
+        if told is None:
+            running -= 1
+            continue
+        source, line = told
+        place = f"[pod/{source.pod}/{source.container}]" if source.container else f"[pod/{source.pod}]"
+        click.echo(f"{click.style(place, fg=colours[source])} {line.decode(errors='replace')}")
+
+
+def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    kept = b""
+    for piece in pieces:
+        *lines, kept = (kept + piece).split(b"\n")
+        yield from lines
+    if kept:
+        yield kept
+
+
+def request_of(source: Source, namespace: str, query: dict[str, str]) -> Request:
+    path = path_of(Place("v1", "pods"), Key(namespace, source.pod), "log")
+    named = {"container": source.container} if source.container else {}
+    return Request("GET", path, tuple((query | named).items()), {"Accept": "*/*"})
+
+
+def query_of(options: dict[str, Any]) -> dict[str, str]:
+    tail = options["tail"]
+    if tail is None and options["selector"]:
+        tail = WITH_SELECTOR
+    said = {
+        "follow": "true" if options["follow"] else "",
+        "tailLines": "" if tail is None or tail < 0 else str(tail),
+        "sinceSeconds": str(seconds(options["since"])) if options["since"] else "",
+        "sinceTime": options["since_time"],
+        "previous": "true" if options["previous"] else "",
+        "timestamps": "true" if options["timestamps"] else "",
+        "limitBytes": str(options["limit_bytes"] or ""),
+    }
+    if said["sinceSeconds"] and said["sinceTime"]:
+        raise WrongUse("at most one of --since and --since-time can be used")
+    return {name: value for name, value in said.items() if value}
+
+
+def seconds(duration: str) -> int:
+    found = DURATION.fullmatch(duration)
+    if not found or not any(found.groups()):
+        raise WrongUse(f"{duration!r} is no duration: write 5s, 2m or 1h30m")
+    hours, minutes, rest = (int(text or 0) for text in found.groups())
+    return hours * 3600 + minutes * 60 + rest

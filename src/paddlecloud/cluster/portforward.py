@@ -1,0 +1,110 @@
+"""Ports of a pod on this machine, through any Kubernetes API.
+
+One WebSocket carries SPDY, and SPDY carries two streams for each connection: one for errors, one for data.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import aiohttp
+
+from ..api.meta import Key
+from ..errors import Failed
+from . import spdy
+from .kubeconfig import Access
+from .requests import Place, Request, path_of
+from .spdy import Frame, Kind
+from .talking import conversation
+
+PROTOCOL = "SPDY/3.1+portforward.k8s.io"
+PIECE = 32 * 1024
+
+Complain = Callable[[str], object]
+
+
+@dataclass
+class Line:
+    writer: asyncio.StreamWriter
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Forwarder:
+    """One pod; any number of its ports and connections."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, complain: Complain) -> None:
+        self._socket, self._complain = socket, complain
+        self._reader, self._writer = spdy.Reader(), spdy.Writer()
+        self._next = 1
+        self._lines: dict[int, Line] = {}
+        self._errors: dict[int, bytes] = {}
+
+    async def run(self) -> None:
+        """Take in what the pod says, until the connection ends."""
+        async for message in self._socket:
+            if message.type is not aiohttp.WSMsgType.BINARY:
+                break
+            for frame in self._reader.frames(message.data):
+                await self._take(frame)
+        raise Failed("the connection to the pod was lost")
+
+    async def carry(self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Join a local connection to *port* of the pod, until both sides have ended."""
+        errors, data = self._next, self._next + 2
+        self._next += 4
+        line = self._lines[data] = Line(writer)
+        self._errors[errors] = b""
+        said = {"port": str(port), "requestid": str(errors)}
+        try:
+            # Errors are only heard: our half of their stream is closed from the start.
+            await self._send(self._writer.open(errors, {"streamtype": "error", **said}, fin=True))
+            await self._send(self._writer.open(data, {"streamtype": "data", **said}))
+            while piece := await reader.read(PIECE):
+                await self._send(self._writer.data(data, piece))
+            await self._send(self._writer.data(data, b"", fin=True))
+            await line.ended.wait()
+        except ConnectionError:
+            with contextlib.suppress(ConnectionError):
+                await self._send(self._writer.reset(data, spdy.CANCELLED))
+        finally:
+            self._lines.pop(data, None)
+            self._errors.pop(errors, None)
+            writer.close()
+
+    async def _take(self, frame: Frame) -> None:
+        line = self._lines.get(frame.stream)
+        if frame.kind == Kind.DATA and line is not None:
+            with contextlib.suppress(ConnectionError):
+                if frame.data:
+                    line.writer.write(frame.data)
+                    await line.writer.drain()
+                if frame.fin and line.writer.can_write_eof():
+                    line.writer.write_eof()
+            if frame.fin:
+                line.ended.set()
+        elif frame.kind == Kind.DATA and frame.stream in self._errors:
+            self._errors[frame.stream] += frame.data
+            if frame.fin and (complaint := self._errors.pop(frame.stream)):
+                self._complain(complaint.decode(errors="replace"))
+                if line := self._lines.get(frame.stream + 2):
+                    line.writer.close()
+        elif frame.kind == Kind.RST_STREAM and line is not None:
+            line.writer.close()
+            line.ended.set()
+        elif frame.kind == Kind.PING:
+            await self._send(self._writer.pong(frame.data))
+
+    async def _send(self, data: bytes) -> None:
+        await self._socket.send_bytes(data)
+
+
+@asynccontextmanager
+async def forwarder(access: Access, pod: Key, complain: Complain) -> AsyncIterator[Forwarder]:
+    """A way to the ports of *pod*; raises what the server says against it."""
+    request = Request("GET", path_of(Place("v1", "pods"), pod, "portforward"))
+    async with conversation(access, request, (PROTOCOL,)) as socket:
+        yield Forwarder(socket, complain)

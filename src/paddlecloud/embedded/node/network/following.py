@@ -1,0 +1,61 @@
+"""What the network of the nodes follows in the API, and the proxy that follows it.
+
+Changes come in bursts, a rollout touches a Service many times a second: however many there were since the
+last look, the next one sees them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from .... import log
+from ....api.core import Pod, Service
+from ....api.endpoints import EndpointSlice
+from ....api.meta import Resource
+from ....cluster.informer import Informer
+from .proxy import Proxy
+from .routing import left_out, routes
+
+CALM = 0.02
+"""Seconds in which further changes are waited for before the next look."""
+RETRY = 15.0
+"""Seconds after which places where somebody else listens are tried again."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    services: Informer[Service]
+    slices: Informer[EndpointSlice]
+    pods: Informer[Pod]
+
+
+async def follow_services(sources: Sources, proxy: Proxy) -> None:
+    """Keep the proxy's listeners as Services and their endpoints ask, until cancelled."""
+    changed = asyncio.Event()
+
+    def wake(_: Resource | None, __: Resource | None) -> None:
+        changed.set()
+
+    def complain(old: Service | None, new: Service | None) -> None:
+        words = left_out(new) if new is not None else ""
+        if new is not None and words and (old is None or left_out(old) != words):
+            log.for_object("node.proxy", "Service", new.namespace, new.name).warning("%s", words)
+
+    sources.services.subscribe(wake)
+    sources.services.subscribe(complain)
+    sources.slices.subscribe(wake)
+    await sources.services.synced.wait()
+    await sources.slices.synced.wait()
+    try:
+        while True:
+            changed.clear()
+            await proxy.follow(routes(sources.services.all(), sources.slices.all()))
+            try:
+                async with asyncio.timeout(RETRY if proxy.refused else None):
+                    await changed.wait()
+            except TimeoutError:
+                continue
+            await asyncio.sleep(CALM)
+    finally:
+        await proxy.close()

@@ -1,0 +1,84 @@
+"""Prepares a pod again and again until all it needs is there, and says what it waits for.
+
+An image that cannot be had is asked for less and less often; anything else may appear at any moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from ...api.core import Pod
+from ...errors import Failed, PaddleCloudError
+from ...images import words
+from . import pulls, workshop
+from .obstacles import ImageUnknown, Obstacle, SandboxFailed
+from .podfolder import PodFolder
+from .workshop import Preparation, Workshop
+
+RETRY = (0.5, 1.0, 2.0, 5.0)
+"""Seconds between looks for something that is missing; the last one stays."""
+SHOWN = 1.0
+"""Seconds for which a failed pull is told as such before it is a pause."""
+
+
+class Preparing:
+    def __init__(self, folder: PodFolder, shop: Workshop, learn: Callable[..., None]) -> None:
+        self._folder, self._shop, self._learn = folder, shop, learn
+        self._task: asyncio.Task[None] | None = None
+        self._progress = ""
+        self.done: Preparation | None = None
+
+    def begin(self, pod: Pod) -> None:
+        """See that somebody is at it."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._prepare(pod))
+
+    async def dismiss(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _prepare(self, pod: Pod) -> None:
+        tries = pulls_failed = 0
+        while True:
+            try:
+                self.done = await workshop.prepare(pod, self._folder, self._shop, self._tell_progress)
+            except (PaddleCloudError, OSError) as error:
+                obstacle = obstacle_of(error)
+                self._learn(obstacle=obstacle)
+                await self._shop.recorder.warn(pod, obstacle.event, str(obstacle))
+            else:
+                self._learn(obstacle=None, progress="")
+                return
+            if isinstance(obstacle, ImageUnknown):
+                pulls_failed += 1
+                await self._back_off(pod, obstacle, words.pause(pulls_failed))
+            else:
+                await asyncio.sleep(RETRY[min(tries, len(RETRY) - 1)])
+                tries += 1
+
+    async def _back_off(self, pod: Pod, failed: ImageUnknown, seconds: float) -> None:
+        await self._shop.recorder.warn(pod, "Failed", f"Error: {failed.reason}")
+        await asyncio.sleep(SHOWN)
+        waiting = pulls.backing_off(failed)
+        if waiting is not failed:
+            self._learn(obstacle=waiting)
+            await self._shop.recorder.tell(pod, "BackOff", words.back_off(failed.image))
+            await self._shop.recorder.warn(pod, "Failed", f"Error: {waiting.reason}")
+        await asyncio.sleep(seconds - SHOWN)
+
+    def _tell_progress(self, text: str) -> None:
+        first, self._progress = not self._progress, text
+        news: dict[str, Any] = {"obstacle": None, "progress": text}
+        # Only the beginning is worth a write; what follows goes out with the next one.
+        self._learn(quietly=not first, **news)
+
+
+def obstacle_of(error: PaddleCloudError | OSError) -> Obstacle:
+    if isinstance(error, Obstacle):
+        return error
+    if isinstance(error, Failed):
+        return SandboxFailed(f"Failed to create pod sandbox: {error.message}", next_step=error.next_step)
+    return Obstacle(error.message if isinstance(error, PaddleCloudError) else str(error))

@@ -1,0 +1,115 @@
+"""How one run is kept apart: what the shim does before it forks, the child before it execs, and the end.
+
+A run without `sandbox` in its order is a plain process and passes through here untouched. The shim stays in
+the machine's own namespaces, where its folder is; only the child goes in. Killing the shim kills the first
+process of the container, and with it the whole process namespace. Only the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+from .. import procfs
+from ..loop import Loop
+from . import identity, kernel, root
+from .cgroups import Group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+HOLDER = "../../../holder.json"
+"""Beside the folder of containers, seen from an attempt."""
+GLANCE = 0.5
+SHARED = {"ipc": kernel.NEWIPC, "uts": kernel.NEWUTS, "net": kernel.NEWNET}
+
+
+class Containment:
+    """The current folder is the attempt's throughout."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        self._plan: dict[str, Any] | None = order.get("sandbox")
+        self._user: dict[str, Any] | None = order.get("user")
+        self._group = Group(order["cgroup"]) if order.get("cgroup") else None
+        self._memory = int(order.get("memory") or 0)
+        self._holder = -1
+        self._exhausted = False
+
+    def prepare(self) -> None:
+        """In the shim: whatever it forks from now on is in the container's process namespace."""
+        if self._group is not None:
+            self._group.make()
+        if self._plan is None:
+            return
+        shared: list[str] = self._plan["shared"]
+        if shared:
+            self._holder = opened_holder()
+        if "pid" in shared:
+            kernel.join(self._holder, kernel.NEWPID)
+        elif not self._plan.get("hostPID"):
+            kernel.unshare(kernel.NEWPID)
+
+    def enter(self) -> None:
+        """In the child: go to the namespaces of the pod and into a root of its own."""
+        if self._group is not None:
+            self._group.enter()
+        if self._plan is None:
+            return
+        shared = sum(SHARED[name] for name in self._plan["shared"] if name in SHARED)
+        if shared:
+            kernel.join(self._holder, shared)
+        kernel.unshare(kernel.NEWNS)
+        root.enter(self._plan)
+
+    def become_user(self) -> None:
+        """In the child, last: the user and the capabilities of the container."""
+        if self._user is not None:
+            identity.become(self._user)
+
+    def watch(self, loop: Loop, container: int) -> None:
+        """In the shim: where the kernel limits no memory, look at it ourselves."""
+        if self._memory and self._group is None:
+            loop.every(GLANCE, lambda: self._look(container))
+
+    def _look(self, container: int) -> None:
+        if resident(procfs.descendants(os.getpid())) > self._memory:
+            self._exhausted = True
+            os.kill(container, signal.SIGKILL)
+
+    def out_of_memory(self) -> bool:
+        return self._exhausted or (self._group is not None and self._group.out_of_memory())
+
+    def clean(self) -> None:
+        """In the shim, when all processes are dead: what is left can be removed by its owner."""
+        if self._group is not None:
+            self._group.end()
+        if self._plan is None:
+            return
+        for folder, below, _ in os.walk(root.WORK):
+            # The kernel's own folders are closed even to their owner.
+            for name in below:
+                os.chmod(os.path.join(folder, name), 0o700)
+
+
+def resident(pids: list[int]) -> int:
+    """Bytes of memory that these processes have to themselves or share with others, added up."""
+    total = 0
+    for pid in pids:
+        try:
+            total += int(procfs.stat_fields(pid)[21])
+        except OSError:
+            continue
+    return total * os.sysconf("SC_PAGE_SIZE")
+
+
+def opened_holder() -> int:
+    """A pidfd of the pod's holder."""
+    with open(HOLDER, encoding="utf-8") as file:
+        record = json.load(file)
+    fd = os.pidfd_open(record["pid"])
+    if procfs.start_time(record["pid"]) != record["pidStart"] or record["boot"] != procfs.boot():
+        os.close(fd)
+        raise ProcessLookupError(3, "the holder of the pod is gone")
+    return fd

@@ -1,0 +1,34 @@
+"""What stands for the mount paths of a container; conflicts and paths that make no sense are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..obstacles import VolumeMissing
+from ..substitution import checked_mount_path, expand
+from .places import ACCESS, ACCESS_PATH
+from .subpaths import below
+
+
+def mounts(
+    container: Mapping[str, Any], found: Mapping[str, Path], known: Mapping[str, str] | None = None
+) -> dict[str, Path]:
+    """The paths of *container* and what stands for them; *known* are the variables of `subPathExpr`."""
+    result = {ACCESS_PATH: found[ACCESS]} if ACCESS in found else {}
+    for mount in container.get("volumeMounts") or ():
+        if mount["name"] not in found:
+            there = ", ".join(sorted(set(found) - {ACCESS})) or "none"
+            raise VolumeMissing(
+                f"container {container['name']} mounts volume {mount['name']}, which the pod does not have",
+                next_step=f"declare it under spec.volumes; there are: {there}",
+            )
+        path = checked_mount_path(mount["mountPath"])
+        if path in result and path != ACCESS_PATH:
+            raise VolumeMissing(f"container {container['name']} mounts two volumes at {path}")
+        sub = mount.get("subPath") or ""
+        if not sub and known is not None:
+            sub = expand(mount.get("subPathExpr") or "", known)
+        result[path] = below(found[mount["name"]], sub)
+    return result

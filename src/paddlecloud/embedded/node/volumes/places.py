@@ -1,0 +1,66 @@
+"""Where the volumes of a pod are made, and where their contents come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from ....api.core import Pod
+from ....api.meta import Resource
+from ..obstacles import VolumeMissing
+from .plugins import Plugins
+
+R = TypeVar("R", bound=Resource)
+ACCESS = "kube-api-access"
+ACCESS_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+Volume = Mapping[str, Any]
+
+
+class Sources(Protocol):
+    """Where the contents come from."""
+
+    async def find(self, kind: type[R], namespace: str, name: str) -> R | None: ...
+
+    async def access_files(self, pod: Pod) -> dict[str, bytes]:
+        """`token`, `ca.crt` and `namespace` for the pod's service account."""
+        ...
+
+    async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
+        """A token of the pod's service account that dies with the pod; an empty audience is the API's."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the volumes of one pod are made, and where persistent ones of this home lie."""
+
+    folder: Path
+    persistent: Path
+    memory: Path | None = None
+    """A folder of the pod in memory, for what must not reach a disk; None: there is none."""
+    closed: bool = True
+    """Files that the cluster fills are for their owner only: nothing hides their paths from others."""
+    machine: Mapping[str, str] = field(default_factory=dict)
+    """Capacity, for limits that are not set."""
+    plugins: Plugins = field(default_factory=dict)
+    """Drivers by name."""
+    now: float = 0.0
+
+    def secret(self, name: str) -> Path:
+        """The folder of a volume that holds secrets."""
+        return (self.memory or self.folder) / name
+
+
+def failed(volume: str, why: str, next_step: str = "") -> VolumeMissing:
+    """What a kubelet says of a volume that it cannot set up, and what would help."""
+    return VolumeMissing(f'MountVolume.SetUp failed for volume "{volume}" : {why}', next_step=next_step)
+
+
+def volumes_of(pod: Pod) -> list[Volume]:
+    """The volumes of the spec, and the files of the service account unless the pod does without."""
+    said = list(pod.spec.get("volumes") or ())
+    if pod.spec.get("automountServiceAccountToken", True):
+        said.append({"name": ACCESS, ACCESS: {}})
+    return said
