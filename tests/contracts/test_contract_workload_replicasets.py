@@ -72,8 +72,8 @@ def test_a_set_takes_in_what_it_selects(w: Workloads) -> None:
     stranger(w, "alone", **APP)
     crowd(w)
     pods = w.pods_are(2)
+    w.wait(lambda: owners(w.get("pods", "alone")) == [("ReplicaSet", "crowd", True)], "an owner")
     alone = w.get("pods", "alone")
-    assert owners(alone) == [("ReplicaSet", "crowd", True)]
     assert alone["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] is True
     assert name_of(pods[0]) == "alone"
 

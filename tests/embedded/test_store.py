@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from tests.embedded.stores import PATIENCE, RESOURCE, at, body, next_of, opened
 
-from paddlecloud.embedded.store import Change, Store
-from paddlecloud.embedded.store import watches
+from paddlecloud.embedded.store import Change, Store, watches
 from paddlecloud.embedded.store.revisions import Revisions, Row
 from paddlecloud.errors import Conflict, Expired, TooManyRequests
 

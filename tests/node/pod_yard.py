@@ -92,6 +92,7 @@ class Yard:
         self.levels = levels or Levels()
         self.links: Links | None = None
         """None: no test makes links on the machine unless it says so."""
+        self.memory: Path | None = None
         self.home = Home(root / "home")
         self.home.make()
         suite = root / "suites" / "tried"
@@ -119,6 +120,7 @@ class Yard:
             now=time.time,
             levels=self.levels,
             links=self.links,
+            memory=self.memory,
         )
         self.roster = Roster([NODE], BLOCK, shop)
         self.shelf.watcher = self.roster.changed

@@ -73,7 +73,7 @@ async def test_a_container_that_fails_its_liveness_probe_is_restarted(yard: Yard
     probe = command("test ! -e $HOME/sick", timeoutSeconds=5)
     yard.run("sh", "-c", f"rm -f $HOME/sick; {SERVE}", restartPolicy="Always",
              container={"livenessProbe": probe})  # fmt: skip
-    await yard.until(lambda: yard.now().ready)
+    await yard.until(lambda: yard.log() and yard.now().ready)
     (home(yard) / "sick").touch()
     await yard.until(lambda: status(yard)["restartCount"] == 1 and yard.now().ready)
     assert "Liveness probe failed: exit code 1" in messages(yard, "Unhealthy")
@@ -242,6 +242,27 @@ async def test_a_command_that_does_not_exist_is_an_error_of_the_start(yard: Yard
     assert "no-such-command" in ended["message"]
     assert any("no-such-command" in message for message in messages(yard, "Failed"))
     assert "Started" not in yard.reasons()
+
+
+async def test_a_container_beyond_its_memory_says_so(yard: Yard) -> None:
+    eat = "import time\nx = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\ntime.sleep(60)"
+    yard.run("python", "-c", eat, container={"resources": {"limits": {"memory": "64Mi"}}})
+    await yard.finished()
+    ended = status(yard)["state"]["terminated"]
+    assert (ended["reason"], ended["exitCode"]) == ("OOMKilled", 137)
+
+
+async def test_a_stop_that_was_begun_is_taken_up_by_the_next_node_process(yard: Yard) -> None:
+    probe = command("test ! -e $HOME/sick", timeoutSeconds=5, terminationGracePeriodSeconds=1)
+    yard.run("sh", "-c", f"rm -f $HOME/sick; {STUBBORN}", restartPolicy="Always",
+             container={"livenessProbe": probe})  # fmt: skip
+    await yard.until(lambda: yard.log() and yard.now().ready)
+    stubborn = pid_of(yard)
+    (home(yard) / "sick").touch()
+    await yard.until(lambda: "Killing" in yard.reasons())
+    (home(yard) / "sick").unlink()
+    await yard.restart()
+    await yard.until(lambda: status(yard)["restartCount"] == 1 and not alive(stubborn))
 
 
 async def test_too_large_an_environment_is_told_in_words(yard: Yard) -> None:

@@ -10,7 +10,7 @@ import pytest
 from paddlecloud.api.core import Pod
 from paddlecloud.embedded.node.attempts import Attempt, Notes, State
 from paddlecloud.embedded.node.lifecycle import Start, Step, next_step, pause_after
-from paddlecloud.embedded.node.obstacles import ConfigMissing, ImageUnknown
+from paddlecloud.embedded.node.obstacles import ConfigMissing, ImageUnknown, VolumeMissing
 from paddlecloud.embedded.node.podstatus import Addresses, status_of
 from paddlecloud.embedded.node.sight import Ending, Sight, Stop
 from paddlecloud.embedded.node.stopping import Stopping
@@ -325,7 +325,10 @@ def test_when_a_pod_is_ready(pod: Pod, seen: Sight, ready: bool) -> None:
         (a_pod(), sight(), "ContainerCreating"),
         (a_pod(init=1), sight(), "PodInitializing"),
         (a_pod(), sight(main0=over(1, crashes=1)), "CrashLoopBackOff"),
-        (a_pod(), Sight(NOW, obstacle=ImageUnknown("no")), "ErrImagePull"),
+        (a_pod(), Sight(NOW, lacking={"tried": ImageUnknown("no")}), "ErrImagePull"),
+        (a_pod(), Sight(NOW, lacking={"other": ImageUnknown("no")}), "ContainerCreating"),
+        (a_pod(init=1), Sight(NOW, lacking={"tried": ImageUnknown("no")}), "PodInitializing"),
+        (a_pod(), Sight(NOW, obstacle=VolumeMissing("no")), "ContainerCreating"),
         (a_pod(), Sight(NOW, obstacles={"main0": ConfigMissing("no")}), "CreateContainerConfigError"),
     ],
 )
@@ -377,3 +380,53 @@ def test_a_transition_takes_the_time_of_its_moment_and_other_conditions_stay() -
 )
 def test_the_quality_of_service(resources: dict[str, Any], quality: str) -> None:
     assert status_of(a_pod(resources=resources), sight(), ADDRESSES)["qosClass"] == quality
+
+
+STARTS_SLOWLY: dict[str, Any] = {"startupProbe": {"tcpSocket": {"port": 80}}}
+GREETED: dict[str, Any] = {"lifecycle": {"postStart": {"sleep": {"seconds": 1}}}}
+
+
+def sidecar_pod(more: dict[str, Any]) -> Pod:
+    """A sidecar, an init container, a container."""
+    pod = beside(a_pod(init=2), 0)
+    first, second = pod.spec["initContainers"]
+    return pod.but(spec={**pod.spec, "initContainers": [first | more, second]})
+
+
+def noted(**notes: Any) -> Attempt:
+    return Attempt(0, State.RUNNING, started_at=NOW - 10, pid=7, notes=Notes(**notes))
+
+
+@pytest.mark.parametrize(
+    "more, seen, started",
+    [
+        ({}, sight(), ["init0"]),
+        ({}, sight(init0=running()), ["init1"]),
+        (STARTS_SLOWLY, sight(init0=running()), []),
+        (STARTS_SLOWLY, sight(init0=noted(started=True)), ["init1"]),
+        (GREETED, sight(init0=running()), []),
+        (GREETED, sight(init0=noted(hooked=True)), ["init1"]),
+        ({}, sight(init0=over(0), init1=running()), ["init0"]),
+        ({}, sight(init0=over(0, crashes=1), init1=over(0)), ["main0"]),
+        ({}, sight(init0=over(1, ago=20), init1=over(0), main0=running()), ["init0"]),
+        ({}, sight(init0=running(), init1=over(1), main0=running()), []),
+    ],
+)
+def test_a_sidecar_lets_the_next_begin_once_it_is_up_and_comes_back(
+    more: dict[str, Any], seen: Sight, started: list[str]
+) -> None:
+    assert [s.container for s in next_step(sidecar_pod(more), seen).start] == started
+
+
+def test_a_final_phase_waits_for_the_last_container() -> None:
+    pod = beside(a_pod("Never", init=2), 0)
+    seen = sight(init0=running(), init1=over(1))
+    assert status_of(pod, seen, ADDRESSES)["phase"] == "Pending"
+    seen = sight(init0=over(143), init1=over(1))
+    assert status_of(pod, seen, ADDRESSES)["phase"] == "Failed"
+
+
+def test_a_missing_image_keeps_only_its_own_containers_from_starting() -> None:
+    seen = Sight(NOW, prepared=True, lacking={"tried": ImageUnknown("no")})
+    assert next_step(a_pod(), seen).start == ()
+    assert next_step(a_pod(image="other"), seen).start == (Start("main0", 0, 0),)

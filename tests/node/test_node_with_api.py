@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from paddlecloud.embedded import identity
 from paddlecloud.embedded.node.machine import Declared
 from paddlecloud.embedded.node.main import NodeOptions, run, stop_all
 from paddlecloud.embedded.server import serve
+from paddlecloud.embedded.workloads import run as workloads
 from paddlecloud.errors import AlreadyExists, NotFound
 from paddlecloud.settings import Home
 
@@ -46,6 +48,16 @@ class Cluster:
         task = asyncio.create_task(
             run(self.home, from_kubeconfig(self.home.run / "node.kubeconfig"), options)
         )
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    @asynccontextmanager
+    async def controllers(self) -> AsyncIterator[None]:
+        access = from_kubeconfig(self.home.run / "controllers.kubeconfig")
+        task = asyncio.create_task(workloads.run(self.home, access))
         try:
             yield
         finally:
@@ -131,7 +143,7 @@ async def test_a_service_leads_to_the_ready_pods_behind_it(cluster: Cluster) -> 
         "spec": {"selector": {"app": "x"}, "ports": ports},
     }
     service = await cluster.client.create(Service.read(wanted))
-    async with cluster.node():
+    async with cluster.controllers(), cluster.node():
         for name in ("a", "b"):
             await cluster.create(name, "python", "-c", SERVER, container={"readinessProbe": probe})
 
@@ -149,6 +161,24 @@ async def test_a_service_leads_to_the_ready_pods_behind_it(cluster: Cluster) -> 
             return {await ask(), await ask()} == {"a", "b"}
 
         await cluster.until(both)
+
+
+async def test_programs_reach_the_api_by_its_name_in_the_cluster(cluster: Cluster) -> None:
+    first = int(Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text())
+    if os.geteuid() and first > 443:
+        pytest.skip("port 443 is closed to this user; KUBERNETES_SERVICE_HOST leads to the API without it")
+    program = (
+        "import os, ssl, urllib.request as u; where = os.environ['KUBERNETES_SERVICEACCOUNT'];"
+        "trust = ssl.create_default_context(cafile=where + '/ca.crt');"
+        "ask = u.Request('https://kubernetes.default.svc/version');"
+        "ask.add_header('Authorization', 'Bearer ' + open(where + '/token').read());"
+        "print(u.urlopen(ask, context=trust, timeout=20).status)"
+    )
+    async with cluster.node():
+        await cluster.create("p", "python", "-c", program)
+        pod = await cluster.until_phase("p", "Succeeded")
+        assert pod.finished
+        assert await cluster.client.logs("default", "p", "main") == "200\n"
 
 
 async def test_pods_outlive_the_node_process_and_deletion_removes_them(cluster: Cluster) -> None:

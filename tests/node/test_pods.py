@@ -96,7 +96,7 @@ async def test_a_missing_configmap_is_waited_for(yard: Yard) -> None:
     await yard.until(lambda: "FailedMount" in yard.reasons())
     await yard.until(lambda: yard.now().status.get("containerStatuses"))
     waiting = yard.now().status["containerStatuses"][0]["state"]["waiting"]
-    assert "ConfigMap settings does not exist" in waiting["message"]
+    assert 'configmap "settings" not found' in waiting["message"]
     yard.shelf.others[ConfigMap, "settings"] = ConfigMap.read(
         {"metadata": {"name": "settings"}, "data": {"a": "there now"}}
     )
@@ -124,6 +124,17 @@ async def test_an_unknown_image_is_reported_with_what_exists(yard: Yard) -> None
     assert yard.now().phase == "Pending"
     await yard.until(lambda: "ImagePullBackOff" in str(yard.now().status))
     assert {"Pulling", "Failed", "BackOff"} <= set(yard.reasons())
+
+
+async def test_an_image_that_is_missing_keeps_only_its_own_container_from_running(yard: Yard) -> None:
+    missing = {"name": "other", "image": "127.0.0.1:1/missing", "imagePullPolicy": "Never"}
+    first = {"name": "first", "image": "tried", "command": ["true"]}
+    main = {"name": "main", "image": "tried", "command": ["sh", "-c", "echo up; exec sleep 600"]}
+    yard.run(containers=[main, missing], initContainers=[first])
+    await yard.until(lambda: yard.log() and "ErrImageNeverPull" in str(yard.now().status))
+    states = {s["name"]: s["state"] for s in yard.now().status["containerStatuses"]}
+    assert "running" in states["main"] and states["other"]["waiting"]["reason"] == "ErrImageNeverPull"
+    assert yard.now().phase == "Pending" and not yard.now().ready
 
 
 async def test_a_crashing_container_is_restarted_at_once_the_first_time_and_keeps_its_last_log(

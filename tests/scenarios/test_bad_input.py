@@ -110,7 +110,7 @@ def test_wrong_use_is_one_sentence_and_a_code(
 
 
 def test_a_wait_that_takes_too_long_ends_with_its_own_code(cluster: PdcHome, name: str) -> None:
-    cluster.apply(job(name, "exec sleep 600"))
+    cluster.apply(job(name, "trap 'exit 0' TERM; sleep 600 & wait"))
 
     said = cluster.pdc("wait", f"job/{name}", "--for", "Completed", "--timeout", "0.5")
 

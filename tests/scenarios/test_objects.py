@@ -20,6 +20,10 @@ from paddlecloud.sdk.client import Client
 ADDRESS = [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}]
 
 
+# The first process of a container is asked to end in vain unless it listens, as in any container.
+LIVES = "trap 'exit 0' TERM; sleep 600 & wait"
+
+
 def settled(cluster: PdcHome, name: str, phase: str = "Succeeded") -> str:
     """The log of a pod once it has come to *phase*."""
     cluster.ok("wait", f"pod/{name}", "--for", phase, "--timeout", "30")
@@ -63,7 +67,7 @@ def test_the_pods_of_a_finished_job_go_as_the_policy_says(
 
 
 def test_what_belongs_to_a_job_goes_with_it(cluster: PdcHome, name: str) -> None:
-    cluster.apply(job(name, "exec sleep 600", workers=2))
+    cluster.apply(job(name, LIVES, workers=2))
     cluster.ok("wait", f"job/{name}", "--for", "Running", "--timeout", "30")
     with cluster.client() as client:
         assert count(client, Pod, name) == 2 and count(client, ConfigMap, name) == 1
@@ -74,7 +78,7 @@ def test_what_belongs_to_a_job_goes_with_it(cluster: PdcHome, name: str) -> None
 
 
 def test_what_belongs_to_a_service_goes_with_it(cluster: PdcHome, name: str) -> None:
-    server = "exec python -m http.server 8080 --bind $POD_IP"
+    server = "trap 'exit 0' TERM; python -m http.server 8080 --bind $POD_IP & wait"
     endpoint = {"containerImage": CORE, "tag": "any", "port": 8080, "arg": server}
     cluster.apply(
         {
@@ -98,8 +102,8 @@ def test_what_belongs_to_a_service_goes_with_it(cluster: PdcHome, name: str) -> 
 def test_a_namespace_is_emptied_and_goes(cluster: PdcHome, name: str) -> None:
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     cluster.apply(
-        in_namespace(name, pod("runs", "exec sleep 600")),
-        in_namespace(name, job("trains", "exec sleep 600")),
+        in_namespace(name, pod("runs", LIVES)),
+        in_namespace(name, job("trains", LIVES)),
         in_namespace(name, config_map("says", {"a": "b"})),
     )
     cluster.ok("wait", "pod/runs", "--for", "Running", "--timeout", "30", "-n", name)

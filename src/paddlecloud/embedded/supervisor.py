@@ -2,7 +2,8 @@
 
 Children are forked after the imports that all share, so that memory is shared too; what only one needs
 it imports itself, beside the others. They end with the supervisor, even when it is killed; the pods do
-not. One home has one supervisor: the lock says so, not the pid file. The children share that lock, so that no successor starts beside them.
+not. One home has one supervisor: the lock says so, not the pid file. The children share that lock, so that
+no successor starts beside them.
 """
 
 from __future__ import annotations

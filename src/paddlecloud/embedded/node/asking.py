@@ -20,6 +20,7 @@ from ...errors import Failed
 from .attempts import content
 from .exchanges import Dial, Place, connect, exchange
 from .launcher import Launcher
+from .substitution import Paths
 
 ACTIONS = ("httpGet", "tcpSocket", "exec")
 MOST_REDIRECTS = 10
@@ -145,9 +146,11 @@ async def execute(action: Mapping[str, Any], target: Target) -> Answer:
 
 
 async def execute_plainly(action: Mapping[str, Any], order: Mapping[str, Any]) -> Answer:
+    paths = Paths({path: Path(real) for path, real in (order.get("paths") or {}).items()})
+    argv = [paths.apply(text) for text in action["command"]]
     try:
         process = await asyncio.create_subprocess_exec(
-            *action["command"], env=order["env"], cwd=order["cwd"], start_new_session=True,
+            *argv, env=order["env"], cwd=order["cwd"], start_new_session=True,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip

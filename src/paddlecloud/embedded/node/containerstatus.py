@@ -77,15 +77,15 @@ def container_state(pod: Pod, container: Container, seen: Sight) -> Wire:
 
 def waiting_to_start(pod: Pod, container: Container, seen: Sight) -> Wire:
     name = container["name"]
-    obstacle = seen.obstacles.get(name)
-    if obstacle is None and seen.obstacle is not None and seen.obstacle.concerns(container):
-        obstacle = seen.obstacle
+    obstacle = seen.obstacles.get(name) or seen.obstacle
     if obstacle:
         return {"reason": obstacle.reason, "message": str(obstacle)}
     if roles.first(pod) and not (roles.is_first(pod, name) and seen.prepared):
         initialized = all(is_initialized(c, last(seen, c["name"])) for c in roles.first(pod))
         if not initialized or roles.is_first(pod, name):
             return {"reason": "PodInitializing"}
+    if lacked := seen.lacking.get(container.get("image") or ""):
+        return {"reason": lacked.reason, "message": str(lacked)}
     return {"reason": "ContainerCreating"} | ({"message": seen.progress} if seen.progress else {})
 
 

@@ -51,7 +51,7 @@ def next_step(pod: Pod, seen: Sight) -> Step:
         return Step(stop=stop, check_again=stop.check_again)
     wanted = startable(pod, seen)
     waits = {name: due_in(seen, name) for name in wanted}
-    ripe = [name for name, wait in waits.items() if wait <= 0]
+    ripe = [name for name, wait in waits.items() if wait <= 0 and image_of(pod, name) not in seen.lacking]
     dates = [stop.check_again, deadline_in(pod, seen), *(wait for wait in waits.values() if wait > 0)]
     return Step(
         start=tuple(following(name, last(seen, name)) for name in ripe) if seen.prepared else (),
@@ -59,6 +59,10 @@ def next_step(pod: Pod, seen: Sight) -> Step:
         prepare=bool(wanted) and not seen.prepared,
         check_again=min((date for date in dates if date is not None), default=None),
     )
+
+
+def image_of(pod: Pod, name: str) -> str:
+    return str(roles.named(pod, name).get("image") or "")
 
 
 def is_over(pod: Pod, seen: Sight) -> bool:

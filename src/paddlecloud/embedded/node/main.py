@@ -27,8 +27,13 @@ from .events import Recorder
 from .kubelet import serving
 from .launcher import Launcher
 from .machine import Declared, measure
-from .network.following import Sources, follow_services
+from .network import podfiles
+from .network.apiservice import api_address
+from .network.following import Sources, follow_names, follow_services
+from .network.nameserver import Nameserver, machine_resolvers
 from .network.proxy import Proxy
+from .network.routing import Endpoint
+from .network.standing import Standing, names_address
 from .podfolder import PodFolder, all_folders
 from .roster import Roster
 from .sandbox import cgroups, holding, homespace
@@ -42,6 +47,7 @@ from .workshop import Workshop
 from .zygote import LOCK
 
 SOCKET, LINKS = "node.sock", "links.json"
+RESOLV_CONF = Path("/etc/resolv.conf")
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,14 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
         there = {folder.path.name for folder in every_pod(home)}
         sweep(group_bases(shop.levels, home), shop.links, there)
         memory.keep(shop.memory, there)
+        nameserver = Nameserver(machine_resolvers(machine_names()))
+        shop = replace(shop, standing=await standing_of(options.block, nameserver, shop.levels))
         roster = Roster(options.names, options.block, shop)
         pods = Informer(client, Pod)
-        sources = Sources(Informer(client, Service), Informer(client, EndpointSlice), pods)
+        sources = Sources(
+            Informer(client, Service), Informer(client, EndpointSlice), pods,
+            api_address(options.block), Endpoint(shop.api[0], int(shop.api[1])),
+        )  # fmt: skip
         upstream.follow(sources.services)
         try:
             async with serving(home.run / SOCKET, roster, shop.launcher), asyncio.TaskGroup() as tasks:
@@ -77,9 +88,25 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
                 tasks.create_task(follow_pods(pods, roster))
                 tasks.create_task(keep_files(access, pods, roster, shop))
                 tasks.create_task(follow_services(sources, Proxy()))
+                tasks.create_task(follow_names(sources, nameserver))
         finally:
             await roster.close()
             await shop.environments.close()
+
+
+async def standing_of(block: int, nameserver: Nameserver, levels: Levels) -> Standing:
+    """Serve the names of the cluster, and say what pods are to know of it."""
+    host = names_address(block)
+    port = await nameserver.listen(host)
+    return Standing(host, port, podfiles.read(machine_names()), watched=levels.network != "shared")
+
+
+def machine_names() -> str:
+    """How this machine looks up names; nothing, where it does not say."""
+    try:
+        return RESOLV_CONF.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def workshop_of(home: Home, access: Access, upstream: ClusterUpstream, levels: Levels) -> Workshop:
@@ -118,7 +145,7 @@ async def stop_all(home: Home, grace: float = 10.0) -> int:
     for folder in every_pod(home):
         holding.end(folder.path)
     stop_zygote(home)
-    memory.keep(memory.root_of(home.root), ())
+    memory.clear(home.root)
     homespace.stop(str(home.run))
     bases = group_bases(kept(home.run / FILE) or Levels(), home)
     sweep(bases, Links(home.root / LINKS), ())

@@ -5,9 +5,6 @@ An obstacle is not a failure. The pod waits, says what for, and the node looks a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ...errors import PaddleCloudError
 
 
@@ -17,10 +14,7 @@ class Obstacle(PaddleCloudError):
     reason = "ContainerCreating"
     event = "Failed"
     image = ""
-    """The one that is missing; empty: whatever is missing, all containers of the pod wait for it."""
-
-    def concerns(self, container: Mapping[str, Any]) -> bool:
-        return not self.image or container.get("image") == self.image
+    """The one that is missing; empty: something else is."""
 
 
 class ImageUnknown(Obstacle):

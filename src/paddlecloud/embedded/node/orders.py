@@ -66,14 +66,15 @@ def spoken_to(container: Container) -> dict[str, bool]:
 
 def plain_order(pod: Pod, container: Container, ground: Ground, facts: Facts) -> dict[str, Any]:
     termination = str(ground.run_folder / "termination")
-    real = {p: place for p, place in mounts(container, ground.volumes).items() if p not in ground.linked}
+    said = variables(container, pod, facts)
+    own = surroundings(pod, container, ground, facts)
+    known = {**ground.inherited, **ground.suite.says.env, **own, **said}
+    places = mounts(container, ground.volumes, known)
+    real = {path: place for path, place in places.items() if path not in ground.linked}
     real[container.get("terminationMessagePath") or TERMINATION_LOG] = Path(termination)
     if ground.suite.code:
         real.setdefault(ground.suite.says.at, ground.code)
     paths = Paths(real)
-    said = variables(container, pod, facts)
-    own = surroundings(pod, container, ground, facts)
-    known = {**ground.inherited, **ground.suite.says.env, **own, **said}
     env = {name: paths.apply(text) for name, text in known.items()}
     return {
         "argv": [paths.apply(text) for text in command(container, ground.suite, known)],

@@ -6,14 +6,14 @@ An image that cannot be had is asked for less and less often; anything else may 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...api.core import Pod
 from ...errors import Failed, PaddleCloudError
 from ...images import words
 from . import pulls, workshop
-from .obstacles import ImageUnknown, Obstacle, SandboxFailed
+from .obstacles import Obstacle, SandboxFailed
 from .podfolder import PodFolder
 from .workshop import Preparation, Workshop
 
@@ -49,24 +49,28 @@ class Preparing:
                 obstacle = obstacle_of(error)
                 self._learn(obstacle=obstacle)
                 await self._shop.recorder.warn(pod, obstacle.event, str(obstacle))
-            else:
-                self._learn(obstacle=None, progress="")
-                return
-            if isinstance(obstacle, ImageUnknown):
-                pulls_failed += 1
-                await self._back_off(pod, obstacle, words.pause(pulls_failed))
-            else:
                 await asyncio.sleep(RETRY[min(tries, len(RETRY) - 1)])
                 tries += 1
+                continue
+            lacking = self.done.lacking
+            self._learn(obstacle=None, progress="", lacking=lacking)
+            if not lacking:
+                return
+            pulls_failed += 1
+            await self._back_off(pod, lacking, words.pause(pulls_failed))
 
-    async def _back_off(self, pod: Pod, failed: ImageUnknown, seconds: float) -> None:
-        await self._shop.recorder.warn(pod, "Failed", f"Error: {failed.reason}")
+    async def _back_off(self, pod: Pod, lacking: Mapping[str, Obstacle], seconds: float) -> None:
+        """Say what failed, then that it waits; those who need other images run meanwhile."""
+        recorder = self._shop.recorder
+        for failed in lacking.values():
+            await recorder.warn(pod, failed.event, str(failed))
+            await recorder.warn(pod, "Failed", f"Error: {failed.reason}")
         await asyncio.sleep(SHOWN)
-        waiting = pulls.backing_off(failed)
-        if waiting is not failed:
-            self._learn(obstacle=waiting)
-            await self._shop.recorder.tell(pod, "BackOff", words.back_off(failed.image))
-            await self._shop.recorder.warn(pod, "Failed", f"Error: {waiting.reason}")
+        self._learn(lacking={image: pulls.backing_off(failed) for image, failed in lacking.items()})
+        for failed in lacking.values():
+            if failed.reason == pulls.FAILED:
+                await recorder.tell(pod, "BackOff", words.back_off(failed.image))
+                await recorder.warn(pod, "Failed", "Error: ImagePullBackOff")
         await asyncio.sleep(seconds - SHOWN)
 
     def _tell_progress(self, text: str) -> None:

@@ -21,11 +21,13 @@ from ...settings import Home
 from . import suites
 from .environments import Environment, Environments, Progress
 from .events import Recorder
-from .obstacles import ImageUnknown
+from .obstacles import ImageUnknown, Obstacle
 from .roles import Container
 from .suites import Description, Suite
 from .upstream import Upstream
 from .variables import decoded
+
+FAILED = ImageUnknown.reason
 
 
 class Shop(Protocol):
@@ -105,9 +107,9 @@ def obstacle(name: str, failure: ImageFailure) -> ImageUnknown:
     return result
 
 
-def backing_off(before: ImageUnknown) -> ImageUnknown:
+def backing_off(before: Obstacle) -> Obstacle:
     """The same obstacle while it is not looked at again."""
-    if before.reason != "ErrImagePull":
+    if before.reason != FAILED:
         return before
     result = ImageUnknown(words.back_off(before.image, before.message), next_step=before.next_step)
     result.reason, result.event, result.image = "ImagePullBackOff", "BackOff", before.image

@@ -47,6 +47,8 @@ class Sight:
     """What keeps the pod from being prepared."""
     obstacles: Mapping[str, Obstacle] = field(default_factory=dict)
     """What keeps single containers from being started."""
+    lacking: Mapping[str, Obstacle] = field(default_factory=dict)
+    """Images that are not there yet, and why."""
     progress: str = ""
     """What the preparation is doing."""
     steady: float = 0.0

@@ -38,6 +38,8 @@ async def start(pod: Pod, folder: PodFolder, wish: Start, prepared: Preparation,
 
 async def create(pod: Pod, folder: PodFolder, wish: Start, prepared: Preparation, shop: Workshop) -> None:
     container = roles.named(pod, wish.container)
+    if lacked := prepared.lacking.get(container.get("image") or ""):
+        raise lacked
     run_folder = folder.run_folder(wish.container, wish.number)
     image = prepared.found.get(container.get("image") or "")
     shaped = pulls.shaped(pod, container, image) if image else container

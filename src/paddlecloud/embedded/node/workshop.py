@@ -23,7 +23,9 @@ from .environments import Environment, Environments, Progress
 from .events import Recorder
 from .launcher import Launcher
 from .machine import HOST_ADDRESS, Machine
-from .obstacles import ImageUnknown
+from .network import podfiles
+from .network.standing import Standing, files, told
+from .obstacles import EnvironmentBroken, ImageUnknown, Obstacle
 from .orders import Ground, lays_code, order_of
 from .podfolder import PodFolder
 from .sandbox import cgroups, holding, plan, security
@@ -61,6 +63,8 @@ class Workshop:
     """A folder of this home in memory; see `volumes.memory`."""
     plugins: Plugins = field(default_factory=dict)
     """Drivers of volumes, by name."""
+    standing: Standing | None = None
+    """What pods are told of the network; None: nothing."""
 
 
 @dataclass(frozen=True)
@@ -73,37 +77,43 @@ class Preparation:
     """Mount paths that lead to their volumes on the machine itself."""
     found: Mapping[str, pulls.Image] = field(default_factory=dict)
     """What the names of the images led to."""
+    lacking: Mapping[str, Obstacle] = field(default_factory=dict)
+    """Images that are not there yet, and why."""
 
 
 async def prepare(pod: Pod, folder: PodFolder, shop: Workshop, progress: Progress) -> Preparation:
-    """Raises an `Obstacle` for the first thing that is missing."""
+    """Raises an `Obstacle` for the first thing that all containers miss; images are missed by some only."""
     found = await volumes.prepare(pod, place_of(pod, shop), shop.upstream)
     containers = (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"])
     images: dict[str, tuple[Suite, Environment]] = {}
     obtained: dict[str, pulls.Image] = {}
+    lacking: dict[str, Obstacle] = {}
     for container in containers:
         volumes.mounts(container, found)
         image = container.get("image") or ""
-        if image not in images:
-            obtained[image] = await pulls.obtain(pod, container, shop, progress)
-            images[image] = await pulls.ground(pod, container, obtained[image], shop, progress)
-            needs_layers(obtained[image], shop.levels)
-        for lack in security.lacks(pod, container, shop.levels):
+        if image not in images and image not in lacking:
+            try:
+                obtained[image] = await pulls.obtain(pod, container, shop, progress)
+                needs_layers(obtained[image], shop.levels)
+                images[image] = await pulls.ground(pod, container, obtained[image], shop, progress)
+            except (ImageUnknown, EnvironmentBroken) as missing:
+                missing.image = image
+                lacking[image] = missing
+        lacks = volumes.lacks(pod, container, place_of(pod, shop))
+        for lack in (*security.lacks(pod, container, shop.levels), *lacks):
             message = f"container {container['name']} asks for what this node cannot give: {lack}"
             await shop.recorder.warn(pod, "IsolationLacking", message, container["name"])
     await hold(pod, folder, shop)
-    return Preparation(found, images, await linked(pod, found, shop), obtained)
+    return Preparation(found, images, await linked(pod, found, shop), obtained, lacking)
 
 
 def needs_layers(image: pulls.Image, levels: Levels) -> None:
     """Raises `ImageUnknown` for files of an image that this node cannot put in front of a process."""
     if image.layers and levels.filesystem == "plain":
-        missing = ImageUnknown(
+        raise ImageUnknown(
             f"image {image.name} brings files of its own, and pods are plain processes here",
             next_step="run as root or allow user namespaces (`pdc status`), or use a suite (`pdc image ls`)",
         )
-        missing.image = image.name
-        raise missing
 
 
 def place_of(pod: Pod, shop: Workshop) -> volumes.Place:
@@ -146,6 +156,9 @@ async def hold(pod: Pod, folder: PodFolder, shop: Workshop) -> None:
     """See that the pod's holder is there and connected, where pods have namespaces."""
     if shop.levels.filesystem == "plain":
         return
+    if shop.standing is not None:
+        record = folder.record()
+        podfiles.write(folder.path, files(pod, record.address if record else "", shop.standing))
     if not holding.pid_of(folder.path):
         holding.wish(pod, folder.path, holding.namespaces_of(pod, shop.network.separate))
         await shop.launcher.hold(folder.path)
@@ -196,7 +209,7 @@ async def describe(
     if ground.site is not None:
         await hold(pod, folder, shop)
         make_termination_file(run_folder)
-    return order
+    return told(order, pod, facts.pod_ip, shop.standing) if shop.standing else order
 
 
 def site_of(

@@ -180,8 +180,8 @@ def wrong_type(body: Any, schema: Schema, path: str) -> Violation | None:
         wanted = "integer,string"
     else:
         wanted = schema.get("type", "")
-        if not wanted:
-            return None
+        if wanted not in TYPES:
+            return None  # a definition that names another type is refused for that
         fits = isinstance(body, TYPES[wanted]) and (wanted == "boolean" or not isinstance(body, bool))
         if wanted == "integer" and isinstance(body, float):
             fits = body.is_integer()

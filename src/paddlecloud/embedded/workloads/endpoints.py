@@ -22,6 +22,7 @@ from ...controllers.contract import (
     difference,
 )
 from .addressing import Seat, hostname, published, seats, target_of
+from .exposing import exposed
 from .podstate import ready, terminating
 from .slices import HEADLESS, managed, slices
 
@@ -33,14 +34,14 @@ Body = dict[str, Any]
 def reconcile(service: Service, seen: Snapshot) -> Decision:
     there = seen.owned(EndpointSlice)
     if not service.spec.get("selector") or service.spec.get("type") == "ExternalName":
-        return Decision(dict(service.status), tuple(there.values()))
+        return Decision(exposed(service), tuple(there.values()))
     found = seats(service, seen.all(Pod))
     wanted = endpoints_of(service, found)
     old = seen.find(Endpoints, service.name)
     change = changed(old, wanted) if old else None
     strangers = tuple(s for s in there.values() if not managed(s))
     return Decision(
-        dict(service.status),
+        exposed(service),
         (*slices(service, found, there), *strangers),
         needs=() if old else (wanted,),
         changes=(change,) if change else (),

@@ -94,7 +94,8 @@ class Volumes:
             if reference.get("uid") and not ended and claim_of(volume, seen) is None:
                 key = Key(str(reference.get("namespace")), str(reference.get("name")))
                 found = await self._client.find(PersistentVolumeClaim, *key)
-                claims.pop(key, None) if found is None else claims.__setitem__(key, found)
+                if found is not None:
+                    claims[key] = found
         return seen
 
     def _newest(self, kind: type[R]) -> Iterable[R]:

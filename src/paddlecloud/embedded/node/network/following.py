@@ -1,4 +1,4 @@
-"""What the network of the nodes follows in the API, and the proxy that follows it.
+"""What the network of the nodes follows in the API, and the proxy and the DNS that follow it.
 
 Changes come in bursts, a rollout touches a Service many times a second: however many there were since the
 last look, the next one sees them all.
@@ -14,9 +14,13 @@ from ....api.core import Pod, Service
 from ....api.endpoints import EndpointSlice
 from ....api.meta import Resource
 from ....cluster.informer import Informer
+from .apiservice import with_api
+from .names import world
+from .nameserver import Nameserver
 from .proxy import Proxy
-from .routing import left_out, routes
+from .routing import Endpoint, left_out, routes
 
+NOWHERE = Endpoint("", 0)
 CALM = 0.02
 """Seconds in which further changes are waited for before the next look."""
 RETRY = 15.0
@@ -28,6 +32,34 @@ class Sources:
     services: Informer[Service]
     slices: Informer[EndpointSlice]
     pods: Informer[Pod]
+    address: str = ""
+    """Of the Service of the API server; empty: there is none."""
+    api: Endpoint = NOWHERE
+    """Where the API server listens."""
+
+    def now(self) -> tuple[tuple[Service, ...], tuple[EndpointSlice, ...]]:
+        """The Services and their slices as they are."""
+        services, slices = self.services.all(), self.slices.all()
+        return with_api(services, slices, self.address, self.api) if self.address else (services, slices)
+
+
+async def follow_names(sources: Sources, server: Nameserver) -> None:
+    """Let the DNS answer from what the API says now, until cancelled."""
+    changed = asyncio.Event()
+
+    def wake(_: Resource | None, __: Resource | None) -> None:
+        changed.set()
+
+    sources.services.subscribe(wake)
+    sources.slices.subscribe(wake)
+    try:
+        while True:
+            changed.clear()
+            server.world = world(*sources.now())
+            await changed.wait()
+            await asyncio.sleep(CALM)
+    finally:
+        server.close()
 
 
 async def follow_services(sources: Sources, proxy: Proxy) -> None:
@@ -50,7 +82,7 @@ async def follow_services(sources: Sources, proxy: Proxy) -> None:
     try:
         while True:
             changed.clear()
-            await proxy.follow(routes(sources.services.all(), sources.slices.all()))
+            await proxy.follow(routes(*sources.now()))
             try:
                 async with asyncio.timeout(RETRY if proxy.refused else None):
                     await changed.wait()

@@ -37,7 +37,10 @@ def world(services: Iterable[Service], slices: Iterable[EndpointSlice], domain: 
 
 
 def lookup(name: str, kind: int, seen: World) -> Found | None:
-    """The records of *name*; empty: it has none of that kind. None: not ours. Raises `LookupError`: no such name."""
+    """The records of *name*, empty if it has none of that kind; None: others must be asked.
+
+    Raises `LookupError` for a name that does not exist.
+    """
     if name.endswith(REVERSE):
         return reverse(name, seen)
     if name != seen.domain and not name.endswith("." + seen.domain):
@@ -121,6 +124,8 @@ def reverse(name: str, seen: World) -> Found | None:
             found += [
                 f"{host_of(e)}.{full}" for e in entries if address_of(e) == address and e.get("hostname")
             ]
+    if not found and address.startswith("127."):
+        raise LookupError(name)  # nobody outside knows more of this machine
     return tuple(Record(name, PTR, encode(target)) for target in sorted(found)) or None
 
 

@@ -42,7 +42,7 @@ class Nameserver:
         self._log = log.logger("node.dns")
 
     async def listen(self, host: str, ports: tuple[int, ...] = PORTS) -> int:
-        """Answer at *host* on the first of *ports* that is free, by UDP and TCP; returns the port, 0 for none."""
+        """Answer at *host* by UDP and TCP on the first of *ports* that is free; returns it, 0: none is."""
         loop = asyncio.get_running_loop()
         why = ""
         for port in ports:

@@ -103,7 +103,7 @@ def unique(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Put *files* into `etc` of the pod's folder; what is there already keeps its place, containers see it."""
+    """Put *files* into `etc` of the pod's folder, in place: running containers have them mounted."""
     etc = folder / "etc"
     etc.mkdir(exist_ok=True)
     for name, text in files.items():

@@ -116,9 +116,16 @@ def filesystem_words(levels: Levels) -> str:
 
 
 def network_words(levels: Levels) -> str:
+    if levels.network != "shared":
+        return (
+            "one 127.x.y.z a pod on the machine's network; what a program binds to all addresses or to "
+            "localhost is bound to it. setuid programs gain nothing inside, and pods can reach each other's "
+            "ports; network namespaces are not used yet"
+        )
     return (
         "one 127.x.y.z a pod on the machine's network, which programs must bind to by themselves: two pods "
-        "cannot both listen on 0.0.0.0 at one port"
+        "cannot both listen on 0.0.0.0 at one port; for more use a kernel that passes system calls on "
+        "(seccomp user notification)"
     )
 
 

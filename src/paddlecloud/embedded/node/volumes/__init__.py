@@ -1,5 +1,6 @@
 """Volumes of a pod: the folders and files that stand for them, kept as the cluster says while it lives."""
 
+from .mounting import lacks as lacks
 from .mounting import mounts as mounts
 from .places import ACCESS as ACCESS
 from .places import ACCESS_PATH as ACCESS_PATH

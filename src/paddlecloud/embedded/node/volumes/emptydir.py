@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ....api.core import Pod
 from ..variables import quantity
-from .places import Place, Volume
+from .places import Place, Volume, make_private
 
 
 class Excess(NamedTuple):
@@ -22,7 +22,7 @@ class Excess(NamedTuple):
 def make(volume: Volume, place: Place) -> Path:
     path = folder_of(volume, place)
     if not path.is_dir():
-        path.mkdir(parents=True, mode=0o700)
+        make_private(path)
         # For a container of any user; the folders around it are closed.
         path.chmod(0o777)
     return path

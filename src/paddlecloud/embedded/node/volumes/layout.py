@@ -17,13 +17,14 @@ from pathlib import Path
 
 from . import ownership
 from .content import Files
+from .places import make_private
 
 DATA, MAKING = "..data", "..making"
 
 
 def write(folder: Path, files: Files, open_to_all: bool, group: int | None = None) -> bool:
     """Make *folder* hold exactly *files*; whether anything changed for readers."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(folder)
     folder.chmod(0o755 if open_to_all else 0o700)
     version = version_of(files, open_to_all, group)
     changed = link_of(folder / DATA) != version

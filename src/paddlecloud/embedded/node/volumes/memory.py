@@ -20,8 +20,7 @@ def root_of(home: Path, shared: Path = SHARED) -> Path | None:
     """The folder of *home* in memory; None where there is none for us."""
     if not in_memory(shared):
         return None
-    name = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
-    root = shared / f"paddlecloud-{os.geteuid()}-{name}"
+    root = path_of(home, shared)
     try:
         root.mkdir(mode=0o700, exist_ok=True)
         found = os.lstat(root)
@@ -30,6 +29,17 @@ def root_of(home: Path, shared: Path = SHARED) -> Path | None:
     # Everybody may write beside it: somebody else's folder or link of that name is not ours.
     ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
     return root if ours and stat.S_IMODE(found.st_mode) == 0o700 else None
+
+
+def path_of(home: Path, shared: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
+    return shared / f"paddlecloud-{os.geteuid()}-{name}"
+
+
+def clear(home: Path, shared: Path = SHARED) -> None:
+    """Leave nothing of *home* in memory."""
+    if (root := root_of(home, shared)) is not None:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def in_memory(folder: Path) -> bool:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ....api.core import Pod
 from ..obstacles import VolumeMissing
 from ..substitution import checked_mount_path, expand
-from .places import ACCESS, ACCESS_PATH
+from .filling import FILLED
+from .places import ACCESS, ACCESS_PATH, Place
 from .subpaths import below
 
 
@@ -30,5 +32,20 @@ def mounts(
         sub = mount.get("subPath") or ""
         if not sub and known is not None:
             sub = expand(mount.get("subPathExpr") or "", known)
-        result[path] = below(found[mount["name"]], sub)
+        result[path] = below(found[mount["name"]], sub, resolve=known is not None)
     return result
+
+
+def lacks(pod: Pod, container: Mapping[str, Any], place: Place) -> list[str]:
+    """What of the container's mounts this node does not do, each with the way out."""
+    found = []
+    kinds = {volume["name"]: volume for volume in pod.spec.get("volumes") or ()}
+    for mount in container.get("volumeMounts") or ():
+        path, said = mount["mountPath"], kinds.get(mount["name"]) or {}
+        if mount.get("mountPropagation") not in (None, "None"):
+            found.append(f"mountPropagation at {path}: mounts made later on either side stay there")
+        if place.closed and mount.get("readOnly") and not set(said) & set(FILLED):
+            found.append(f"readOnly at {path}: plain processes can write there; run as root for mounts")
+        if (said.get("emptyDir") or {}).get("medium") == "Memory" and place.memory is None:
+            found.append(f"memory at {path}: /dev/shm is not a file system in memory here, a folder is used")
+    return found

@@ -53,6 +53,13 @@ class Place:
         return (self.memory or self.folder) / name
 
 
+def make_private(folder: Path) -> None:
+    """*folder* and what is missing above it, closed to other users from their first moment."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def failed(volume: str, why: str, next_step: str = "") -> VolumeMissing:
     """What a kubelet says of a volume that it cannot set up, and what would help."""
     return VolumeMissing(f'MountVolume.SetUp failed for volume "{volume}" : {why}', next_step=next_step)

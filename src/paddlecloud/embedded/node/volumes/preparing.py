@@ -12,12 +12,12 @@ from pathlib import Path
 from ....api.core import Pod
 from . import claims, emptydir, hostpath, ownership
 from .filling import FILLED, fill
-from .places import Place, Sources, Volume, failed, volumes_of
+from .places import Place, Sources, Volume, failed, make_private, volumes_of
 
 
 async def prepare(pod: Pod, place: Place, sources: Sources) -> dict[str, Path]:
     """The real folder or file of every volume of *pod*, by name."""
-    place.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(place.folder)
     return {volume["name"]: await one(volume, pod, place, sources) for volume in volumes_of(pod)}
 
 

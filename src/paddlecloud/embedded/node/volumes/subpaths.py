@@ -12,8 +12,11 @@ from pathlib import Path
 from ..obstacles import VolumeMissing
 
 
-def below(volume: Path, sub_path: str) -> Path:
-    """*sub_path* of *volume*, made as folders where it is missing; raises for one that leads out."""
+def below(volume: Path, sub_path: str, *, resolve: bool = True) -> Path:
+    """*sub_path* of *volume*, made as folders where it is missing; raises for one that leads out.
+
+    Without *resolve* links are left to whoever opens the path; nothing is made behind one that leads out.
+    """
     if not sub_path:
         return volume
     if sub_path.startswith("/") or ".." in sub_path.split("/"):
@@ -22,9 +25,10 @@ def below(volume: Path, sub_path: str) -> Path:
     there = path
     while not there.exists() and not there.is_symlink():
         there = there.parent
-    if not there.resolve().is_relative_to(root):
+    inside = there.resolve().is_relative_to(root)
+    if not inside and resolve:
         raise outside(sub_path)
-    if there != path:
+    if inside and there != path:
         path.mkdir(parents=True, exist_ok=True)
     return path
 
