@@ -6,6 +6,7 @@ carries a marker, and the marker decides here.
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # No test asks a registry elsewhere, whatever image it names.
+    os.environ["PADDLECLOUD_REGISTRIES"] = "local"
     config.addinivalue_line("markers", "needs_controllers: needs garbage collection and namespace clean-up")
 
 

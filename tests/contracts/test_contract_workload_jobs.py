@@ -73,7 +73,7 @@ def test_a_job_makes_a_pod_and_ends_with_it(w: Workloads) -> None:
     status = w.status_has("jobs", "work", succeeded=1, uncountedTerminatedPods={})
     assert [c["type"] for c in status["conditions"]] == ["SuccessCriteriaMet", "Complete"]
     assert "completionTime" in status
-    assert counted(w)
+    w.wait(lambda: counted(w), "a count of every pod")
     assert w.heard("work", "SuccessfulCreate") == [f"Created pod: {name_of(pod)}"]
     assert w.heard("work", "Completed") == ["Job completed"]
 
@@ -192,7 +192,7 @@ def test_every_index_has_its_pod(w: Workloads) -> None:
     w.end(first)
     w.status_has("jobs", "work", completedIndexes="0-2", succeeded=3)
     w.told("jobs", "work", "Complete", status="True")
-    assert counted(w)
+    w.wait(lambda: counted(w), "a count of every pod")
 
 
 def test_an_index_may_fail_on_its_own(w: Workloads) -> None:

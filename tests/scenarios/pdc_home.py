@@ -107,7 +107,13 @@ class PdcHome:
 
     def processes(self) -> list[int]:
         """Every living process that works for this home, containers included."""
-        return [p for p in all_pids() if p != os.getpid() and mentions(p, os.fsencode(self.home.root))]
+        root = os.fsencode(self.home.root)
+        found = {p for p in all_pids() if p != os.getpid() and mentions(p, root)}
+        # A container in a sandbox knows nothing of the home; its shim does.
+        parents = {p: parent(p) for p in all_pids()}
+        while below := {p for p, above in parents.items() if above in found} - found:
+            found |= below
+        return sorted(found)
 
     def wait_until_empty(self) -> None:
         until(lambda: not self.processes(), what=f"the end of every process of {self.home}")
@@ -191,9 +197,14 @@ def proc_file(pid: int, name: str) -> bytes:
         return b""
 
 
-def children(parent: int) -> list[int]:
-    fields = {p: proc_file(p, "stat").rpartition(b")")[2].split() for p in all_pids()}
-    return [p for p, f in fields.items() if f and f[0] != b"Z" and int(f[1]) == parent]
+def children(of: int) -> list[int]:
+    return [p for p in all_pids() if parent(p) == of]
+
+
+def parent(pid: int) -> int:
+    """0 for a process that is gone or a zombie."""
+    fields = proc_file(pid, "stat").rpartition(b")")[2].split()
+    return int(fields[1]) if fields and fields[0] != b"Z" else 0
 
 
 def writes_to(pid: int, file: Path) -> bool:

@@ -18,9 +18,9 @@ def test_a_source_that_does_not_exist_is_named_and_heals_when_it_appears(
 
     cluster.ok("wait", f"sampleset/{name}", "--for", "SyncFailed", "--timeout", "30")
     told = cluster.ok("why", f"sampleset/{name}")
-    assert f"the source folder {source} does not exist" in told
+    # As any container runtime, the node has made the folder that the pod mounts.
+    assert f"the source {source.as_uri()} has no files: put the samples there" in told
 
-    source.mkdir()
     (source / "sample.txt").write_text("one sample")
     cluster.ok("wait", f"sampleset/{name}", "--for", "Ready", "--timeout", "60")
     assert cluster.ok("why", f"sampleset/{name}").strip() == f"sampleset/{name}: Ready"
@@ -30,11 +30,11 @@ def test_an_unknown_image_is_told_with_those_that_come_near(cluster: PdcHome, na
     cluster.apply(job(name, image="paddlecloud/shape"))
 
     def told() -> bool:
-        return "no suite answers to image paddlecloud/shape" in cluster.ok("why", f"job/{name}")
+        return 'Failed to pull image "paddlecloud/shape"' in cluster.ok("why", f"job/{name}")
 
     until(told, what="a word about the image")
     text = cluster.ok("why", f"job/{name}")
-    assert "closest: paddlecloud/shapes" in text and "ErrImagePull" in text
+    assert "did you mean paddlecloud/shapes" in text and "ErrImagePull" in text
     cluster.ok("delete", f"job/{name}")
 
 

@@ -22,7 +22,7 @@ from paddlecloud.errors import PaddleCloudError
 from paddlecloud.sdk.client import Client
 
 PARTS = ("api", "controllers", "node", "gateway")
-COUNTER = "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.05; done"
+COUNTER = "trap 'exit 0' TERM; i=0; while :; do i=$((i+1)); echo line $i; sleep 0.05; done"
 
 
 @pytest.fixture(scope="module")

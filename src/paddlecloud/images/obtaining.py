@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import settings
 from . import resolving, words
 from .connection import Surroundings
 from .credentials import EMPTY, Keyring
@@ -20,6 +21,7 @@ from .layers import unpack
 from .layout import Entry, Store
 from .locks import only_one
 from .manifests import Config, Descriptor
+from .names import local
 from .pulling import pull
 from .resolving import FromRegistry, FromSuite, Known, Policy, Suite
 from .steps import Report, Step, silent
@@ -48,6 +50,8 @@ class Sources:
     store: Store
     suites: tuple[Suite, ...] = ()
     around: Surroundings = field(default_factory=Surroundings)
+    local_only: bool = False
+    """Registries elsewhere are not asked."""
 
     def known(self) -> Known:
         return Known(resolving.by_place(self.suites), self.store.entries())
@@ -55,7 +59,8 @@ class Sources:
 
 def sources(images: Path, suites: Iterable[Suite], around: Surroundings | None = None) -> Sources:
     """*images* is the folder of the store: `Home.images`."""
-    return Sources(Store(images), tuple(suites), around or Surroundings())
+    local_only = settings.value("registries") == "local"
+    return Sources(Store(images), tuple(suites), around or Surroundings(), local_only)
 
 
 async def resolve(
@@ -72,6 +77,8 @@ async def resolve(
     try:
         if not isinstance(choice, FromRegistry):
             return await unpacked(where.store, image, choice.entry, report)
+        if where.local_only and not local(choice.name.registry):
+            raise NotPulled(f"{choice.name} is elsewhere, and only this machine is asked (registries: local)")
         entry = await pull(where.store, choice.name, keyring, report, where.around)
         fresh = choice.here is None or choice.here.manifest.digest != entry.manifest.digest
         return await unpacked(where.store, image, entry, report, fresh=fresh)
