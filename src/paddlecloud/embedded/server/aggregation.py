@@ -6,17 +6,15 @@ would need the right to grant everything.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from ... import log
-from ...errors import ApiError
 from ..store import Place
 from .kinds import Kind
 from .objects import Objects
 from .rbac import CLUSTER_ROLES
+from .settling import settled
 from .writing import WriteOptions
 
 Body = dict[str, Any]
@@ -76,30 +74,9 @@ async def settle(objects: Objects) -> None:
             await objects.update(kind, place, entry.load() | {"rules": rules}, WriteOptions())
 
 
-@contextlib.asynccontextmanager
-async def kept(objects: Objects) -> Any:
+def kept(objects: Objects) -> AbstractAsyncContextManager[None]:
     """Inside this block aggregated roles follow their parts."""
-    changed = asyncio.Event()
-
-    watch = objects.store.watch(CLUSTER_ROLES, objects.store.revision)
-    watch.listen(lambda _: changed.set())
-    task = asyncio.create_task(follow(objects, changed))
-    try:
-        yield
-    finally:
-        task.cancel()
-        watch.close()
-
-
-async def follow(objects: Objects, changed: asyncio.Event) -> None:
-    while True:
-        await changed.wait()
-        changed.clear()
-        try:
-            await settle(objects)
-        except ApiError as error:
-            # Somebody wrote the role at the same moment: that write wakes us again.
-            log.logger("api").warning("aggregated roles are looked at again: %s", error.message)
+    return settled(objects.store, CLUSTER_ROLES, lambda: settle(objects), "aggregated roles")
 
 
 def role_kind(objects: Objects) -> Kind:

@@ -6,17 +6,15 @@ follow the definitions of custom kinds, and nobody else can write them.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from ... import log
-from ...errors import ApiError
 from ..store import Place
 from .kinds import CRD
 from .objects import Objects
+from .settling import settled
 
 Body = dict[str, Any]
 RESOURCE = "apiregistration.k8s.io/apiservices"
@@ -84,25 +82,6 @@ async def settle(objects: Objects) -> None:
         await store.delete(known[name].place, known[name].load(), known[name].revision)
 
 
-@contextlib.asynccontextmanager
-async def kept(objects: Objects) -> AsyncIterator[None]:
+def kept(objects: Objects) -> AbstractAsyncContextManager[None]:
     """Inside this block the APIServices follow the definitions."""
-    changed = asyncio.Event()
-    watch = objects.store.watch(CRD.resource, objects.store.revision)
-    watch.listen(lambda _: changed.set())
-    task = asyncio.create_task(follow(objects, changed))
-    try:
-        yield
-    finally:
-        task.cancel()
-        watch.close()
-
-
-async def follow(objects: Objects, changed: asyncio.Event) -> None:
-    while True:
-        await changed.wait()
-        changed.clear()
-        try:
-            await settle(objects)
-        except ApiError as error:
-            log.logger("api").warning("APIServices are looked at again: %s", error.message)
+    return settled(objects.store, CRD.resource, lambda: settle(objects), "APIServices")
