@@ -1,65 +1,27 @@
-"""How long a change takes to reach a hundred watchers."""
+"""How long a change takes to reach a hundred watchers.
+
+The watchers live in a process of their own that reads sockets and does nothing else: what is measured is
+the servers, and the writers do not wait for the watchers of the same run. The clock is the machine's.
+"""
 
 from __future__ import annotations
 
-import asyncio
+import multiprocessing
 import re
+import selectors
+import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
-from typing import cast
+from multiprocessing.connection import Connection
 
 from benchmarks.wire import Measured, Target, load
 
 NAME = re.compile(rb'"metadata":\{"name":"(fan-[0-9]+-[0-9]+)"')
-
-
-class Watcher(asyncio.Protocol):
-    """Notes when it heard of each object; reads no more of an event than its name."""
-
-    def __init__(self, request: bytes, sent: dict[bytes, float], events: int) -> None:
-        self._request, self._sent, self._left = request, sent, events
-        self.times: list[float] = []
-        self.ready, self.finished = asyncio.Event(), asyncio.Event()
-        self._rest = self._text = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        cast(asyncio.Transport, transport).write(self._request)
-
-    def data_received(self, data: bytes) -> None:
-        now = time.perf_counter()
-        self._rest += data
-        if not self.ready.is_set():
-            head = self._rest.find(b"\r\n\r\n")
-            if head < 0:
-                return
-            self._rest = self._rest[head + 4 :]
-            self.ready.set()
-        self._take_chunks()
-        end = self._text.rfind(b"\n") + 1
-        for name in NAME.findall(self._text, 0, end):
-            self.times.append((now - self._sent[name]) * 1000)
-            self._left -= 1
-        self._text = self._text[end:]
-        if self._left <= 0:
-            self.finished.set()
-
-    def _take_chunks(self) -> None:
-        """Move what has come from the encoding of HTTP to the text: a chunk may end within an event."""
-        rest, start, parts = self._rest, 0, [self._text]
-        while (line := rest.find(b"\r\n", start)) > 0:
-            end = line + 2 + int(rest[start:line], 16)
-            if len(rest) < end + 2:
-                break
-            parts.append(rest[line + 2 : end])
-            start = end + 2
-        self._rest, self._text = rest[start:], b"".join(parts)
-
-
-def same(watcher: Watcher) -> Watcher:
-    return watcher
+LARGEST = 1 << 18
+Heard = list[tuple[bytes, float]]
 
 
 @dataclass(frozen=True)
@@ -67,6 +29,8 @@ class Fan:
     writers: int
     watchers: int
     events: int
+    listening: Callable[[], None]
+    """Called when all of them listen, before the first write."""
 
 
 async def fan_out(target: Target, namespace: str, fan: Fan) -> Measured:
@@ -75,16 +39,6 @@ async def fan_out(target: Target, namespace: str, fan: Fan) -> Measured:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     query = f"{path}?watch=true&labelSelector=fan%3D{writers}&timeoutSeconds=600"
     sent: dict[bytes, float] = {}
-    loop, context = asyncio.get_running_loop(), ssl.create_default_context(cadata=target.ca)
-    opened = []
-    for _ in range(fan.watchers):
-        watcher = Watcher(target.request("GET", query), sent, events)
-        transport, _ = await loop.create_connection(
-            partial(same, watcher), target.host, target.port, ssl=context
-        )
-        opened.append((watcher, transport))
-    for watcher, _ in opened:
-        await watcher.ready.wait()
 
     def requests() -> Iterator[bytes]:
         for i in range(events):
@@ -94,11 +48,76 @@ async def fan_out(target: Target, namespace: str, fan: Fan) -> Measured:
             sent[name.encode()] = time.perf_counter()
             yield request
 
-    began = time.perf_counter()
-    await load(target, requests(), writers, lambda status: status == 201)
-    for watcher, _ in opened:
-        await watcher.finished.wait()
-    measured = Measured(time.perf_counter() - began, [t for w, _ in opened for t in w.times])
-    for _, transport in opened:
-        transport.close()
-    return measured
+    ours, theirs = multiprocessing.Pipe()
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=watch, args=(target, query, (fan.watchers, events), theirs))
+    process.start()
+    theirs.close()  # so that the end of the process is the end of its words
+    try:
+        ours.recv()  # all of them listen
+        fan.listening()
+        began = time.perf_counter()
+        await load(target, requests(), writers, lambda status: status == 201)
+        heard: Heard = ours.recv()
+    finally:
+        process.terminate()
+        process.join()
+    last = max(moment for _, moment in heard)
+    return Measured(last - began, [(moment - sent[name]) * 1000 for name, moment in heard])
+
+
+def watch(target: Target, path: str, counts: tuple[int, int], report: Connection) -> None:
+    """The process of the watchers: says when they listen, and at the end what they heard and when."""
+    context = ssl.create_default_context(cadata=target.ca)
+    heard: Heard = []
+    watchers, events = counts
+    with ExitStack() as stack, selectors.DefaultSelector() as selector:
+        for _ in range(watchers):
+            plain = socket.create_connection((target.host, target.port))
+            connection = stack.enter_context(context.wrap_socket(plain, server_hostname=target.host))
+            connection.sendall(target.request("GET", path))
+            rest = b""
+            while b"\r\n\r\n" not in rest:
+                rest += connection.recv(LARGEST)
+            connection.setblocking(False)
+            selector.register(connection, selectors.EVENT_READ, Stream(rest.partition(b"\r\n\r\n")[2]))
+        report.send("listening")
+        while len(heard) < watchers * events:
+            for key, _ in selector.select():
+                assert isinstance(key.fileobj, ssl.SSLSocket)
+                read(key.fileobj, key.data, heard)
+    report.send(heard)
+
+
+def read(connection: ssl.SSLSocket, stream: Stream, heard: Heard) -> None:
+    """Take all that has come; TLS may hold more than the socket tells of."""
+    while True:
+        try:
+            data = connection.recv(LARGEST)
+        except ssl.SSLWantReadError:
+            return
+        if not data:
+            raise ConnectionError("the server ended a watch")
+        now = time.perf_counter()
+        heard += [(name, now) for name in stream.names(data)]
+
+
+class Stream:
+    """One watcher's bytes; reads no more of an event than its name."""
+
+    def __init__(self, rest: bytes) -> None:
+        self._rest, self._text = rest, b""
+
+    def names(self, data: bytes) -> list[bytes]:
+        rest, start, parts = self._rest + data, 0, [self._text]
+        # A chunk of HTTP may end within an event.
+        while (line := rest.find(b"\r\n", start)) > 0:
+            end = line + 2 + int(rest[start:line], 16)
+            if len(rest) < end + 2:
+                break
+            parts.append(rest[line + 2 : end])
+            start = end + 2
+        text = b"".join(parts)
+        end = text.rfind(b"\n") + 1
+        self._rest, self._text = rest[start:], text[end:]
+        return NAME.findall(text, 0, end)

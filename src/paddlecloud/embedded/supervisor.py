@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import ctypes
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -149,8 +150,8 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
     try:
         # What a user waits for comes first: an API and a node. The cores of a laptop are few.
         api, node, *others = children
-        start(home, api)
         import_shared()
+        start(home, api)
         start(home, node)
         wait_for_listener(identity.api_port)
         for child in others:
@@ -175,8 +176,17 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
 
 
 def import_shared() -> None:
-    """What all children but the API use, while that one is starting."""
+    """What the children have in common, so that they have it once.
+
+    What is frozen is never looked at by a child's garbage collector, which would write to it and so make
+    it the child's own.
+    """
+    from aiohttp import web  # noqa: F401
+
     from ..cluster import client, informer  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
 
 
 def wait_for_listener(port: int) -> None:

@@ -6,6 +6,7 @@ refusal is `Forbidden` in the words of the plug-in.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,8 +89,8 @@ class Admission:
                 return
             why = f'error looking up service account {namespace}/{name}: serviceaccount "{name}" not found'
             raise refused(kind, pod, why)
-        if not spec.get("imagePullSecrets") and (secrets := entry.load().get("imagePullSecrets")):
-            spec["imagePullSecrets"] = secrets
+        if not spec.get("imagePullSecrets") and (secrets := entry.body.get("imagePullSecrets")):
+            spec["imagePullSecrets"] = copy.deepcopy(secrets)
 
     def _secure(self, kind: Kind, pod: Body, options: WriteOptions) -> None:
         namespace = self._namespace(pod)
@@ -112,7 +113,7 @@ class Admission:
 
     def _namespace(self, body: Body) -> Body:
         entry = self._store.get(Place("/namespaces", "", body["metadata"]["namespace"]))
-        return entry.load() if entry else {"metadata": {}}
+        return entry.body if entry else {"metadata": {}}
 
     def _prioritize(self, kind: Kind, pod: Body) -> None:
         spec = pod["spec"]
@@ -138,7 +139,7 @@ class Admission:
             entry = self._store.get(Place(PRIORITIES, "", name))
             if entry is None:
                 raise refused(kind, pod, f"no PriorityClass with name {name} was found")
-            return entry.load()
+            return entry.body
         general = [c for c in self._all(PRIORITIES) if c.get("globalDefault")]
         return min(general, key=lambda c: int(c["value"]), default=None)
 
@@ -184,7 +185,7 @@ class Admission:
             body["spec"][field] = newest["metadata"]["name"]
 
     def _all(self, resource: str) -> Iterator[Body]:
-        return (e.load() for e in self._store.entries(resource))
+        return (e.body for e in self._store.entries(resource))
 
 
 DEPRECATED_CLASS = (

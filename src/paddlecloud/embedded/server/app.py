@@ -5,9 +5,11 @@ One entry for every path: the paths of the Kubernetes API are data (the registry
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from functools import partial as partial_call
+from typing import Any
 
 import orjson
 from aiohttp import web
@@ -71,12 +73,19 @@ class Api:
         self.proxies = Proxies(objects, streams)
         self.documents = Documents(objects, access.accounts)
 
-    def application(self) -> web.Application:
-        app = web.Application(client_max_size=LARGEST)
-        app.router.add_route("*", "/{path:.*}", self.entry)
-        return app
+    def server(self, **connections: Any) -> web.Server:
+        """What speaks HTTP with each client; *connections* says how (timeouts, lengths)."""
 
-    async def entry(self, request: web.Request) -> web.StreamResponse:
+        loop = asyncio.get_running_loop()
+
+        def made(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.Request:
+            return web.Request(message, payload, protocol, writer, task, loop, client_max_size=LARGEST)
+
+        # No application around it: its router would only be asked for the one route there is.
+        return web.Server(self.entry, request_factory=made, **connections)
+
+    async def entry(self, request: web.BaseRequest) -> web.StreamResponse:
+        assert isinstance(request, web.Request)
         try:
             return await self._answer(request)
         except ApiError as error:

@@ -13,6 +13,7 @@ from .shapes import DEDUCED, Shape
 
 Pair = tuple[Fields | None, Fields | None]
 SAME: Pair = (None, None)
+NESTED = (dict, list)
 
 
 def compared(old: Any, new: Any, shape: Shape) -> tuple[Fields, Fields]:
@@ -123,7 +124,7 @@ def whole(value: Any, shape: Shape) -> Fields:
             result: Fields = {".": {}}
             for key, inner in value.items():
                 result[f"f:{key}"] = (
-                    whole(inner, shape.field(key) or DEDUCED) if isinstance(inner, dict | list) else NONE
+                    whole(inner, shape.field(key) or DEDUCED) if isinstance(inner, NESTED) else NONE
                 )
             return result
     elif isinstance(value, list) and value and shape.list and not shape.atomic_list:

@@ -7,12 +7,14 @@ import re
 from typing import Any
 
 KEY = re.compile(rb'"\s*:')
+NESTED = (dict, list)
 
 
 def duplicates(content: bytes, body: Any) -> list[str]:
     """The paths of all such fields, in order; *body* is what the content was parsed to."""
     # A colon behind a quote may also stand inside a text: then the careful way is taken for nothing.
-    if len(KEY.findall(content)) == keys_in(body):
+    keys = keys_in(body)
+    if content.count(b'":') == keys or len(KEY.findall(content)) == keys:
         return []
     found: list[str] = []
     try:
@@ -32,9 +34,9 @@ def keys_in(value: Any) -> int:
         here = waiting.pop()
         if isinstance(here, dict):
             count += len(here)
-            waiting.extend(v for v in here.values() if isinstance(v, dict | list))
+            waiting += [v for v in here.values() if isinstance(v, NESTED)]
         elif isinstance(here, list):
-            waiting.extend(v for v in here if isinstance(v, dict | list))
+            waiting += [v for v in here if isinstance(v, NESTED)]
     return count
 
 

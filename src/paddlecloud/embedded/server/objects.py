@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import secrets
-import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -34,6 +33,7 @@ from .registry import Registry
 from .rescaling import rescaled
 from .rules import rules_of
 from .schema import Violation
+from .uids import Uids
 from .versions import as_read
 from .views import kept_kind, shown
 from .writing import SERVER_SIDE, WriteOptions, check_identity, check_place, merged, outside
@@ -57,6 +57,7 @@ class Objects:
     def __init__(self, store: Store, allocate: Allocate, clock: Callable[[], datetime] = utc_now) -> None:
         self.store = store
         self.clock = clock
+        self._uids = Uids()
         self._allocate = allocate
         self._establishing = Establishing(self)
         self._readying = Readying(Admission(store), self._establishing.named)
@@ -68,7 +69,7 @@ class Objects:
         self.registry = Registry(e.load() for e in self.store.entries(CRD.resource))
 
     def stamp(self) -> str:
-        return self.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"{self.clock().isoformat()[:19]}Z"
 
     def get(self, kind: Kind, namespace: str, name: str) -> Entry:
         entry = self.store.get(Place(kind.resource, namespace, name))
@@ -100,7 +101,7 @@ class Objects:
         if not metadata.get("name") and metadata.get("generateName"):
             metadata["name"] = metadata["generateName"] + "".join(secrets.choice(SUFFIX) for _ in range(5))
         self._check_namespace(kind, namespace, str(metadata.get("name") or ""))
-        metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self.stamp()}
+        metadata |= {"uid": self._uids.next(), "creationTimestamp": self.stamp()}
         if kind.custom or rules_of(kind.resource).counted:
             metadata["generation"] = 1
         if kind.namespaced:
@@ -303,7 +304,7 @@ class Objects:
         if entry is None:
             [namespaces] = [k for k in self.registry.kinds if k.resource == "/namespaces"]
             raise refusals.not_found(namespaces, namespace)
-        if entry.load()["metadata"].get("deletionTimestamp") and kind.resource != "/events":
+        if entry.body["metadata"].get("deletionTimestamp") and kind.resource != "/events":
             raise refusals.terminating(kind, namespace, name)
 
     def _after_write(self, kind: Kind) -> None:

@@ -38,11 +38,8 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     streams = NodeStreams(home.run / "node.sock", store.get)
     objects = Objects(store, ServiceAddresses(store, identity.block).allocate)
     await bootstrap.prepare(objects)
-    runner = web.AppRunner(
-        Api(objects, Access(home.pki, store), streams).application(),
+    server = Api(objects, Access(home.pki, store), streams).server(
         access_log=None,
-        # A watcher must not hold up the end of the process.
-        shutdown_timeout=1.0,
         # A body counts as it comes: nothing small is blown up into something large.
         auto_decompress=False,
         keepalive_timeout=IDLE,
@@ -51,6 +48,8 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
         max_field_size=LONGEST,
         lingering_time=LINGER,
     )
+    # A watcher must not hold up the end of the process.
+    runner = web.ServerRunner(server, shutdown_timeout=1.0)
     await runner.setup()
     site = web.TCPSite(
         runner,

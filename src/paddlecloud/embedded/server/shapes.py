@@ -97,7 +97,7 @@ class Shape:
         if not self.keys:
             if item is None:
                 raise Unkeyed("associative list without keys has an element that's an explicit null")
-            if isinstance(item, dict | list):
+            if isinstance(item, (dict, list)):
                 kind = "a map type" if isinstance(item, dict) else "a list type"
                 raise Unkeyed(f"associative list without keys has an element that's {kind}")
             return f"v:{orjson.dumps(item).decode()}"

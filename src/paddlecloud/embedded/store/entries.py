@@ -39,6 +39,15 @@ class Entry:
         assert self._kept is not None
         self._kept[what] = found
 
+    @property
+    def body(self) -> dict[str, Any]:
+        """The object for those who only read it, parsed once; for the few that every write looks at."""
+        found: dict[str, Any] | None = self.kept("body")
+        if found is None:
+            found = self.load()
+            self.keep("body", found)
+        return found
+
     def load(self) -> dict[str, Any]:
         """A fresh copy of the object, the caller's to change."""
         body: dict[str, Any] = orjson.loads(self.value)

@@ -32,6 +32,12 @@ CREATE UNIQUE INDEX IF NOT EXISTS follows ON revisions (resource, namespace, nam
 CREATE INDEX IF NOT EXISTS newest ON revisions (resource, namespace, name, revision);
 CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 """
+# Python's lock changes hands at every statement, and the loop wants it too: many rows go in with one. A few
+# sizes only, so that each is prepared once.
+INSERTIONS = {
+    size: f"INSERT INTO revisions VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * size)}"
+    for size in (64, 16, 4, 1)
+}
 COLUMNS = "r.revision, r.resource, r.namespace, r.name, r.deleted, r.value"
 
 
@@ -74,10 +80,11 @@ class Revisions:
     def append(self, rows: Iterable[Row]) -> None:
         """All of them or none, on disk when this returns."""
         with self._transaction() as database:
-            database.executemany(
-                "INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)",
-                ((r.revision, *r.place, r.previous, r.deleted, r.value) for r in rows),
-            )
+            for start, end in portions(len(rows)):
+                values = [
+                    v for r in rows[start:end] for v in (r.revision, *r.place, r.previous, r.deleted, r.value)
+                ]
+                database.execute(INSERTIONS[end - start], values)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -145,3 +152,12 @@ class Revisions:
                     AND n.revision > revisions.revision AND n.revision <= ?1))""",
                 (revision,),
             )
+
+
+def portions(count: int) -> Iterator[tuple[int, int]]:
+    """The rows from 0 to *count* in as few insertions as there are sizes for."""
+    start = 0
+    for size in INSERTIONS:
+        while count - start >= size:
+            yield start, start + size
+            start += size
