@@ -69,7 +69,7 @@ async def measure(peer: Peer, options: argparse.Namespace) -> dict[str, tuple[Me
 
 
 async def watches(peer: Peer, writers: int, events: int) -> tuple[Measured, float]:
-    """How changes reach a hundred watchers, and the CPU of an event; what it took to listen is not counted."""
+    """How changes reach a hundred watchers, and the CPU of an event without what it took to listen."""
     before: list[float] = []
     fan = Fan(writers, 100, events, lambda: before.append(cpu(peer)))
     watched = await fan_out(peer.target, NAMESPACE, fan)

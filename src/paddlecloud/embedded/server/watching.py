@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -32,6 +32,7 @@ BOOKMARK_EVERY = 60.0
 LAST_MARK = 2.0
 LOOK_EVERY = 5.0  # seconds between two looks whether the client is still there
 UNREAD = 8 * 1024 * 1024  # bytes a client may leave unread
+PIECE = 64 * 1024  # bytes written at once of what is there at the beginning
 STALLED = 60.0  # seconds a client may take for what is there at the beginning, a little at a time
 Type = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -58,6 +59,9 @@ class Watching:
             change.kept[key] = self._meaning(change)
         meaning: Type | None = change.kept[key]
         return meaning
+
+    def concerns(self, entry: Entry) -> bool:
+        return self.query.selected is None or self.query.selected(outline(entry))
 
     def _meaning(self, change: Change) -> Type | None:
         selected = self.query.selected
@@ -112,6 +116,19 @@ def chunked(frame: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(frame), frame)
 
 
+def pieces(frames: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces worth a write each."""
+    waiting, size = list[bytes](), 0
+    for frame in frames:
+        waiting.append(frame)
+        size += len(frame)
+        if size >= PIECE:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield b"".join(waiting)
+
+
 async def stream(request: web.Request, store: Store, watching: Watching) -> web.StreamResponse:
     """Answer a watch until its time is over or the client is gone."""
     revision = watching.query.revision
@@ -124,9 +141,8 @@ async def stream(request: web.Request, store: Store, watching: Watching) -> web.
     response.enable_chunked_encoding()
     try:
         await response.prepare(request)
-        for entry in initial:
-            if watching.query.selected is None or watching.query.selected(outline(entry)):
-                await send(response, watching.frame("ADDED", entry))
+        for piece in pieces(watching.frame("ADDED", e) for e in initial if watching.concerns(e)):
+            await send(response, piece)
         if watching.initial_events:
             await send(response, watching.bookmark(at, end_of_initial=True))
         await follow(request, response, store, watch, watching)

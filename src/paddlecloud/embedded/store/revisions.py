@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,11 +81,9 @@ class Revisions:
     def append(self, rows: Iterable[Row]) -> None:
         """All of them or none, on disk when this returns."""
         with self._transaction() as database:
-            for start, end in portions(len(rows)):
-                values = [
-                    v for r in rows[start:end] for v in (r.revision, *r.place, r.previous, r.deleted, r.value)
-                ]
-                database.execute(INSERTIONS[end - start], values)
+            columns = [(r.revision, *r.place, r.previous, r.deleted, r.value) for r in rows]
+            for start, end in portions(len(columns)):
+                database.execute(INSERTIONS[end - start], list(chain.from_iterable(columns[start:end])))
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
