@@ -26,11 +26,12 @@ from paddlecloud.embedded.node.sandbox.levels import Levels
 from paddlecloud.embedded.node.sandbox.links import Links
 from paddlecloud.embedded.node.sandbox.survey import group_bases
 from paddlecloud.embedded.node.workshop import Workshop
+from paddlecloud.embedded.ranges import on_loopback
 from paddlecloud.errors import NotFound
 from paddlecloud.settings import Home
 
 R = TypeVar("R", bound=Resource)
-NODE, BLOCK = "one", 213
+NODE, RANGES = "one", on_loopback(213)
 
 
 class Shelf:
@@ -122,7 +123,7 @@ class Yard:
             links=self.links,
             memory=self.memory,
         )
-        self.roster = Roster([NODE], BLOCK, shop)
+        self.roster = Roster([NODE], RANGES, shop)
         self.shelf.watcher = self.roster.changed
         for pod in list(self.shelf.pods.values()):
             self.roster.changed(None, pod)

@@ -15,7 +15,7 @@ from socket import AF_INET, AF_INET6, inet_aton, inet_pton
 
 import pytest
 from tests.node.isolation_levels import LEVELS, levels_or_skip, probed
-from tests.node.pod_yard import BLOCK, NODE, Yard
+from tests.node.pod_yard import NODE, RANGES, Yard
 from tests.node.test_network_routing import a_service
 
 from paddlecloud.embedded.node.network.names import world
@@ -24,7 +24,7 @@ from paddlecloud.embedded.node.network.standing import Standing
 from paddlecloud.embedded.node.notify import Watch
 from paddlecloud.embedded.node.roster import Roster
 
-DNS = f"127.{BLOCK + 1}.255.53"
+DNS = RANGES.names
 
 
 class WatchedYard(Yard):
@@ -35,7 +35,7 @@ class WatchedYard(Yard):
     def start(self) -> Roster:
         super().start()
         self.shop = replace(self.shop, standing=self.standing)
-        self.roster = Roster([NODE], BLOCK, self.shop)
+        self.roster = Roster([NODE], RANGES, self.shop)
         self.shelf.watcher = self.roster.changed
         return self.roster
 
@@ -76,7 +76,7 @@ async def test_two_pods_listen_on_all_addresses_at_one_port(yard: WatchedYard) -
         yard.run(*python(LISTEN.replace("NAME", repr(name))), name=name)
     await yard.until(lambda: all("at" in yard.log(name) for name in ("one", "two")))
     addresses = {name: yard.log(name).split()[1] for name in ("one", "two")}
-    assert all(address.startswith(f"127.{BLOCK}.") for address in addresses.values())
+    assert all(address.startswith("127.213.") for address in addresses.values())
     assert {name: await said(a, 9292) for name, a in addresses.items()} == {"one": b"one", "two": b"two"}
 
 
@@ -134,7 +134,7 @@ async def test_a_static_program_of_another_language_is_no_exception(
     )
     yard.run("/workspace/listener")
     assert (await yard.finished()).phase == "Succeeded", yard.log()
-    assert f"127.{BLOCK}." in yard.log() and "hi" in yard.log()
+    assert "127.213." in yard.log() and "hi" in yard.log()
 
 
 @pytest.mark.parametrize("ports", [PORTS, PORTS[1:]], ids=["usual port", "unprivileged port"])

@@ -44,7 +44,7 @@ class Cluster:
 
     @asynccontextmanager
     async def node(self) -> AsyncIterator[None]:
-        options = NodeOptions(self.chosen.node_names, self.chosen.block, Declared(2, {"zone": "a"}))
+        options = NodeOptions(self.chosen.node_names, self.chosen.ranges, Declared(2, {"zone": "a"}))
         task = asyncio.create_task(
             run(self.home, from_kubeconfig(self.home.run / "node.kubeconfig"), options)
         )

@@ -22,6 +22,10 @@ from .context import Settings, pass_settings
 @click.option("--nodes", type=click.IntRange(1, 100), default=None, help="Virtual nodes [default: 1].")
 @click.option("--pretend-gpus", type=click.IntRange(0), default=0, help="GPUs a node says it has.")
 @click.option("--node-label", "labels", multiple=True, metavar="K=V", help="Label every node carries.")
+@click.option("--pod-range", default="", metavar="CIDR", help="Addresses of pods [default: free ones].")
+@click.option(
+    "--service-range", default="", metavar="CIDR", help="Addresses of Services [default: free ones]."
+)
 @click.option("--detach", "-d", is_flag=True, help="Run in the background.")
 @pass_settings
 def up(
@@ -30,6 +34,8 @@ def up(
     nodes: int | None,
     pretend_gpus: int,
     labels: tuple[str, ...],
+    pod_range: str,
+    service_range: str,
     detach: bool,
 ) -> None:
     """Start the embedded cluster of the home; Ctrl-C ends it."""
@@ -38,7 +44,7 @@ def up(
         if clusters.state(home).running:
             click.echo(f"already running in {home}")
         else:
-            clusters.start(home, arguments(port, nodes, pretend_gpus, labels))
+            clusters.start(home, arguments(port, nodes, pretend_gpus, labels, (pod_range, service_range)))
         identity = clusters.state(home).identity
         assert identity
         welcome(home, identity)
@@ -46,17 +52,21 @@ def up(
     # The servers are imported only by the process that becomes them.
     from ..embedded.supervisor import Up, run
 
-    wanted = Up(port or 0, nodes or 0, pretend_gpus, pairs(labels))
+    wanted = Up(port or 0, nodes or 0, pretend_gpus, pairs(labels), pod_range, service_range)
     run(home, wanted, lambda identity: welcome(home, identity))
 
 
-def arguments(port: int | None, nodes: int | None, gpus: int, labels: tuple[str, ...]) -> list[str]:
+def arguments(
+    port: int | None, nodes: int | None, gpus: int, labels: tuple[str, ...], ranges: tuple[str, str]
+) -> list[str]:
     given: list[str] = []
     given += ["--port", str(port)] if port else []
     given += ["--nodes", str(nodes)] if nodes else []
     given += ["--pretend-gpus", str(gpus)] if gpus else []
     for label in labels:
         given += ["--node-label", label]
+    for option, text in zip(("--pod-range", "--service-range"), ranges, strict=True):
+        given += [option, text] if text else []
     return given
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -38,8 +39,16 @@ WATCH_SILENCE = 30.0
 class Client:
     """One cluster; use it as `async with Client(access) as client`."""
 
-    def __init__(self, access: Access, *, luck: Callable[[], float] = random.random) -> None:
+    def __init__(
+        self,
+        access: Access,
+        *,
+        luck: Callable[[], float] = random.random,
+        sockets: Callable[..., socket.socket] | None = None,
+    ) -> None:
         self.access = access
+        self.sockets = sockets
+        """What makes sockets that reach the pods of this cluster, where not every socket does."""
         self._luck = luck
         self._bearer = Bearer(access)
         self._session: aiohttp.ClientSession | None = None

@@ -26,7 +26,8 @@ async def ask(client: Client, questions: Iterable[Question]) -> Mapping[Question
     if not asked:
         return {}
     timeout = aiohttp.ClientTimeout(total=ANSWER_WITHIN)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
+    connector = aiohttp.TCPConnector(socket_factory=client.sockets)
+    async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
         answers = await asyncio.gather(
             *(fetch(session, q) if isinstance(q, HttpQuestion) else tail(client, q) for q in asked)
         )

@@ -30,10 +30,11 @@ ADDRESSES = ("127.0.0.1", "::1")
 OWNER = ("paddlecloud-admin", "system:masters")  # user and group
 
 
-def ensure(folder: Path, now: datetime | None = None) -> None:
+def ensure(folder: Path, now: datetime | None = None, further: tuple[str, ...] = ()) -> None:
     """Make what is missing, damaged or about to expire: `ca`, `server` and `admin` (.crt/.key), `tokens.key`.
 
-    Raises `Failed` when the authority or the key of the tokens is damaged.
+    The server is known by the addresses *further*, too. Raises `Failed` when the authority or the key of the
+    tokens is damaged.
     """
     now = now or datetime.now(UTC)
     # The certificate is written last: where it is, the key is too.
@@ -42,8 +43,8 @@ def ensure(folder: Path, now: datetime | None = None) -> None:
         make_authority(folder, now)
     with told(folder, "all clients need the new kubeconfig"):
         x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
-        if new or not fresh(folder, "server", now):
-            make_server(folder, now)
+        if new or not fresh(folder, "server", now) or not known_by(folder, further):
+            make_server(folder, now, further)
         if new or not fresh(folder, "admin", now):
             make_client(folder, "admin", OWNER, now)
     if not (folder / "tokens.key").exists():
@@ -75,6 +76,13 @@ def fresh(folder: Path, name: str, now: datetime) -> bool:
     return fits and certificate.not_valid_after_utc - now > RENEW_BEFORE
 
 
+def known_by(folder: Path, addresses: tuple[str, ...]) -> bool:
+    """Whether the server's certificate holds for all of *addresses*."""
+    certificate = x509.load_pem_x509_certificate((folder / "server.crt").read_bytes())
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return {*map(ipaddress.ip_address, addresses)} <= {*names.get_values_for_type(x509.IPAddress)}
+
+
 def make_authority(folder: Path, now: datetime) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "paddlecloud")])
@@ -88,10 +96,10 @@ def make_authority(folder: Path, now: datetime) -> None:
     write(folder / "ca.crt", builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
 
-def make_server(folder: Path, now: datetime) -> None:
+def make_server(folder: Path, now: datetime, further: tuple[str, ...] = ()) -> None:
     alternatives = [
         *(x509.DNSName(n) for n in NAMES),
-        *(x509.IPAddress(ipaddress.ip_address(a)) for a in ADDRESSES),
+        *(x509.IPAddress(ipaddress.ip_address(a)) for a in (*ADDRESSES, *further)),
     ]
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "paddlecloud-api")])
     serving = (

@@ -19,6 +19,8 @@ import yaml
 from ..cluster.kubeconfig import runs
 from ..errors import Failed
 from ..settings import Home
+from . import ranges
+from .ranges import Ranges, on_loopback
 
 # Blocks of 127.0.0.0/8: pods in 127.B, services in 127.(B+1); low ones are used by resolvers and the like.
 BLOCKS = range(64, 250, 2)
@@ -36,6 +38,11 @@ class Identity:
     gateway_port: int
     block: int
     nodes: int = 1
+    pod_range: str = ""
+    service_range: str = ""
+    """Chosen when pods get a network of their own for the first time, and kept."""
+    routed: bool = False
+    """Whether they have one now."""
 
     @property
     def server(self) -> str:
@@ -44,6 +51,16 @@ class Identity:
     @property
     def gateway(self) -> str:
         return f"http://127.0.0.1:{self.gateway_port}"
+
+    @property
+    def ranges(self) -> Ranges:
+        """Where the addresses of pods and Services come from."""
+        return self.chosen_ranges if self.routed and self.chosen_ranges else on_loopback(self.block)
+
+    @property
+    def chosen_ranges(self) -> Ranges | None:
+        """Those of a network of the pods' own, once it had one."""
+        return ranges.read(self.pod_range, self.service_range) if self.pod_range else None
 
     @property
     def node_names(self) -> tuple[str, ...]:
@@ -63,8 +80,11 @@ def known(home: Home) -> Identity | None:
         ) from error
 
 
-def establish(home: Home, *, port: int = 0, nodes: int = 0) -> Identity:
-    """Choose what is not chosen yet, make the keys and write the kubeconfigs."""
+def establish(home: Home, *, port: int = 0, nodes: int = 0, routed: Ranges | None = None) -> Identity:
+    """Choose what is not chosen yet, make the keys and write the kubeconfigs.
+
+    *routed* are the ranges of a network of the pods' own; without, they are on loopback.
+    """
     # Every command reads identities; only a start pays for the import of cryptography.
     from . import certificates
 
@@ -77,7 +97,10 @@ def establish(home: Home, *, port: int = 0, nodes: int = 0) -> Identity:
     if nodes and nodes != identity.nodes:
         identity = replace(identity, nodes=nodes)
     identity = moved_if_taken(identity, port)
-    certificates.ensure(home.pki)
+    identity = replace(identity, routed=routed is not None)
+    if routed is not None:
+        identity = replace(identity, pod_range=str(routed.pods), service_range=str(routed.services))
+    certificates.ensure(home.pki, further=(identity.ranges.api,))
     tokens = make_tokens(home.pki / "tokens.json", certificates.write)
     certificates.write(home.state, json.dumps(asdict(identity), indent=2).encode())
     for name, token in tokens.items():

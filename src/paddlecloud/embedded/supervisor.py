@@ -14,6 +14,7 @@ import ctypes
 import fcntl
 import gc
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -28,7 +29,8 @@ import uvloop
 from .. import log, settings
 from ..errors import AlreadyRunning, PaddleCloudError
 from ..settings import Home
-from .identity import Identity, establish, supervisor_of
+from .identity import Identity, establish, known, supervisor_of
+from .ranges import Ranges
 from .store.soundness import examine
 
 PR_SET_PDEATHSIG = 1
@@ -46,6 +48,8 @@ class Up:
     nodes: int = 0
     pretend_gpus: int = 0
     node_labels: dict[str, str] = field(default_factory=dict)
+    pod_range: str = ""
+    service_range: str = ""
 
 
 Work = Coroutine[Any, Any, None]
@@ -69,12 +73,28 @@ def run(home: Home, up: Up, on_start: Callable[[Identity], None]) -> None:
     with lock(home):
         # A cluster without its objects would only start again and again.
         examine(home.store)
-        identity = establish(home, port=up.port, nodes=up.nodes)
+        identity = establish(home, port=up.port, nodes=up.nodes, routed=addresses(home, up))
         (home.run / "supervisor.pid").write_text(str(os.getpid()))
         try:
             supervise(home, children_of(home, identity, up), identity, lambda: on_start(identity))
         finally:
             (home.run / "supervisor.pid").unlink(missing_ok=True)
+
+
+def addresses(home: Home, up: Up) -> Ranges | None:
+    """The ranges of routed pods, where this machine has such; they must be known before the first Service."""
+    from .node.routed.choosing import Asked, machine_routes, ranges_for
+    from .node.sandbox.survey import survey
+
+    levels = asyncio.run(survey(home, settings.value("isolation"), settings.value("network")))
+    before = known(home)
+    return ranges_for(
+        Asked(up.pod_range, up.service_range),
+        before.chosen_ranges if before else None,
+        levels,
+        machine_routes(home),
+        secrets.randbelow(1 << 16),
+    )
 
 
 @contextlib.contextmanager
@@ -114,25 +134,32 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
     def controllers() -> Work:
         from .workloads import run
 
-        return run.run(home, access("controllers"))
+        return run.run(home, access("controllers"), sockets=sockets())
 
     def node() -> Work:
         from .node import main
         from .node.machine import Declared
 
         declared = Declared(labels=up.node_labels, pretend_gpus=up.pretend_gpus)
-        options = main.NodeOptions(identity.node_names, identity.block, declared)
+        options = main.NodeOptions(identity.node_names, identity.ranges, declared)
         return main.run(home, access("node"), options)
 
     def gateway() -> Work:
         from ..serving import gateway
 
-        return gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port)
+        return gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port, sockets=sockets())
 
     def access(name: str) -> Any:
         from ..cluster.kubeconfig import from_kubeconfig
 
         return from_kubeconfig(home.run / f"{name}.kubeconfig")
+
+    def sockets() -> Callable[..., socket.socket] | None:
+        if not identity.routed:
+            return None
+        from .node.routed.opening import Doors, factory
+
+        return factory(identity.ranges, Doors(home.run))
 
     port = identity.api_port
     return [

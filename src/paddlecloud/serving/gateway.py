@@ -6,6 +6,7 @@ The routing table is made anew when something changed and a request asks for it,
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
@@ -55,16 +56,22 @@ class Routes:
 
 
 async def run(
-    access: Access, host: str, port: int, on_bound: Callable[[int], None] = lambda port: None
+    access: Access,
+    host: str,
+    port: int,
+    on_bound: Callable[[int], None] = lambda port: None,
+    sockets: Callable[..., socket.socket] | None = None,
 ) -> None:
     """Be the gateway until cancelled; *on_bound* hears the port (0 takes any free one).
 
-    Raises `Failed` when the port is taken.
+    *sockets* makes those that reach pods, where not every socket does. Raises `Failed` when the port is
+    taken.
     """
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(access))
         routes = Routes(client)
-        runner = web.AppRunner(Proxy(routes.current).app(), access_log=None, shutdown_timeout=5)
+        app = Proxy(routes.current, sockets=sockets).app()
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         site = web.TCPSite(runner, host, port)

@@ -8,6 +8,7 @@ the request has been sent to one.
 from __future__ import annotations
 
 import random
+import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -44,9 +45,16 @@ class BadGateway(ServerError):
 class Proxy:
     """Passes requests on to what *table* says at the moment of each request."""
 
-    def __init__(self, table: Callable[[], Table], luck: Callable[[], float] = random.random) -> None:
+    def __init__(
+        self,
+        table: Callable[[], Table],
+        luck: Callable[[], float] = random.random,
+        sockets: Callable[..., socket.socket] | None = None,
+    ) -> None:
         self.table = table
         self.luck = luck
+        self.sockets = sockets
+        """What makes sockets that reach the pods, where not every socket does."""
         self._session: aiohttp.ClientSession | None = None
 
     def app(self) -> web.Application:
@@ -57,7 +65,9 @@ class Proxy:
 
     async def _connections(self, _: web.Application) -> AsyncIterator[None]:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE),
+            connector=aiohttp.TCPConnector(
+                limit=0, keepalive_timeout=KEEP_ALIVE, socket_factory=self.sockets
+            ),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=SILENCE),
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from ...api.core import Pod
-from ...errors import Failed
-from . import attempts, dialing, hooks, probes, roles
+from . import attempts, hooks, probes, roles
 from .asking import Answer, Target
 from .attempts import State
 from .machine import HOST_ADDRESS
+from .network.reach import connected
+from .network.routing import Endpoint
 from .podfolder import PodFolder
 from .sight import Sight, is_hooked, is_up, last, stop_of
 from .workshop import Workshop
@@ -145,15 +146,12 @@ class Companions:
             self._folder.run_folder(run.container, run.number),
             self._shop.launcher,
             age=max(0.0, seen.now - attempt.started_at) if attempt else 0.0,
-            dial=self._dial if self._shop.levels.user_namespace and self._shop.network.separate else None,
+            dial=self._dial if self._shop.network.separate and not shared else None,
         )
 
     async def _dial(self, port: int) -> socket.socket:
-        """A connection made where the pod's network is: from outside nothing leads there."""
+        """A connection made where the pod's network is: from outside nothing may lead there."""
         record = self._folder.record()
         if record is None:
             raise ConnectionRefusedError
-        try:
-            return await dialing.dial(dialing.Door(self._folder, record, port), self._shop.launcher)
-        except Failed as failure:
-            raise ConnectionError(failure.message) from failure
+        return await connected(self._shop.network.reach, Endpoint(record.address, port))

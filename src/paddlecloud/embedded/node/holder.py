@@ -1,9 +1,9 @@
 """The holder of a pod: the process whose namespaces the pod's containers share, for as long as the pod lives.
 
-It makes the namespaces that `hold.json` in the pod's folder names, sets the host name, writes `holder.json`
-and sleeps. It depends on nobody: the node and the zygote may be killed, the next node finds it by its record.
-With a process namespace it is the first process there and takes in the orphans; without, it becomes the
-smallest program that sleeps. Only the standard library.
+It makes the namespaces that `hold.json` in the pod's folder names, sets the host name, connects its network,
+writes `holder.json` and sleeps. It depends on nobody: the node and the zygote may be killed, the next node
+finds it by its record. With a process namespace it is the first process there and takes in the orphans;
+without, it becomes the smallest program that sleeps. Only the standard library.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import signal
 
 from . import procfs
+from .routed import wiring
 from .sandbox import kernel
 
 TYPE_CHECKING = False
@@ -58,6 +59,8 @@ def hold(wish: dict[str, Any], ready: int) -> None:
     kernel.unshare(sum(NAMESPACES[name] for name in wish["namespaces"]))
     if "uts" in wish["namespaces"]:
         kernel.set_hostname(wish["hostname"])
+    if wish.get("network"):
+        wiring.wire(wish["network"])
     # Children of the zygote are reaped by the kernel; ours are our own affair.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if "pid" in wish["namespaces"]:
@@ -78,13 +81,17 @@ def hold(wish: dict[str, Any], ready: int) -> None:
         reap()
 
 
-def become_small() -> None:
-    """Go on as `sleep`, the same process with a tenth of the memory; where there is none, return."""
+def become_small(kept: tuple[int, ...] = (LOCK_AT,)) -> None:
+    """Go on as `sleep`, the same process with a tenth of the memory; where there is none, return.
+
+    Of its descriptors only those in *kept* stay open.
+    """
     os.chdir("/")
     for descriptor in range(3):
         os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), descriptor)
-    # The lock must stay as long as the process does.
-    os.set_inheritable(LOCK_AT, True)
+    # A lock must stay as long as the process does.
+    for descriptor in kept:
+        os.set_inheritable(descriptor, True)
     try:
         os.execvpe("sleep", ["sleep", FOREVER], {"PATH": os.defpath})
     except OSError:

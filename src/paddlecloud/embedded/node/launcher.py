@@ -20,6 +20,12 @@ from ...settings import Home
 from . import sockets
 from .zygote import SOCKET
 
+WORDS = {
+    "run": "the container",
+    "hold": "the sandbox of the pod",
+    "switch": "the network of the pods",
+    "rewire": "the connection of the pod",
+}
 PATIENCE = 20.0
 """Seconds; a fork takes milliseconds, a loaded machine hundreds of them."""
 
@@ -32,11 +38,11 @@ class Launcher:
 
     async def start(self, attempt: Path) -> None:
         """See that the attempt in this folder has been started, by this call or an earlier one."""
-        await self._request("run", attempt)
+        await self.request("run", attempt)
 
     async def hold(self, pod: Path) -> None:
         """See that the pod in this folder has a holder, by this call or an earlier one."""
-        await self._request("hold", pod)
+        await self.request("hold", pod)
 
     async def execute(self, attempt: Path, argv: Sequence[str], streams: Sequence[int]) -> int:
         """Run one more command in the container of *attempt*; returns its exit code.
@@ -61,8 +67,9 @@ class Launcher:
             raise Failed(answers[0].removeprefix("failed ") or "the zygote went away while it ran a command")
         return int(answers[1].removeprefix("ended "))
 
-    async def _request(self, verb: str, folder: Path) -> None:
-        what = "the container" if verb == "run" else "the sandbox of the pod"
+    async def request(self, verb: str, folder: Path) -> None:
+        """Have the zygote do *verb* with *folder*; raises `Failed` with what speaks against it."""
+        what = WORDS[verb]
         try:
             async with asyncio.timeout(PATIENCE):
                 answer = await self._ask(verb, folder)

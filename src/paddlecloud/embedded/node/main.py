@@ -19,6 +19,7 @@ from ...cluster.client import Client
 from ...cluster.informer import Informer
 from ...cluster.kubeconfig import Access
 from ...settings import Home, value
+from ..ranges import Ranges
 from . import attempts, suites
 from .agent import ClusterUpstream, follow_pods, heartbeat
 from .attempts import State
@@ -28,14 +29,15 @@ from .kubelet import serving
 from .launcher import Launcher
 from .machine import Declared, measure
 from .network import podfiles
-from .network.apiservice import api_address
 from .network.following import Sources, follow_names, follow_services
 from .network.nameserver import Nameserver, machine_resolvers
 from .network.proxy import Proxy
 from .network.routing import Endpoint
-from .network.standing import Standing, names_address
+from .network.standing import Standing
 from .podfolder import PodFolder, all_folders
 from .roster import Roster
+from .routed import switch
+from .routed.network import Routed
 from .sandbox import cgroups, holding, homespace
 from .sandbox.levels import FILE, Levels, kept, words
 from .sandbox.links import Links
@@ -47,6 +49,8 @@ from .workshop import Workshop
 from .zygote import LOCK
 
 SOCKET, LINKS = "node.sock", "links.json"
+API_PORT = "443"
+"""Of the API as a Service."""
 RESOLV_CONF = Path("/etc/resolv.conf")
 
 
@@ -54,8 +58,8 @@ RESOLV_CONF = Path("/etc/resolv.conf")
 class NodeOptions:
     names: tuple[str, ...]
     """The virtual nodes; each gets its Node object."""
-    block: int
-    """Pods get addresses in 127.<block>.0.0/16."""
+    ranges: Ranges
+    """Where the addresses of pods and Services come from."""
     declared: Declared = field(default_factory=Declared)
 
 
@@ -63,18 +67,23 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
     """Be the nodes until cancelled; pods run on afterwards."""
     async with Client(access) as client:
         upstream = ClusterUpstream(client)
-        shop = workshop_of(home, access, upstream, await survey(home, value("isolation")))
+        shop = workshop_of(home, access, upstream, await survey(home, value("isolation"), value("network")))
         assert shop.links is not None
         there = {folder.path.name for folder in every_pod(home)}
         sweep(group_bases(shop.levels, home), shop.links, there)
         memory.keep(shop.memory, there)
-        nameserver = Nameserver(machine_resolvers(machine_names()))
-        shop = replace(shop, standing=await standing_of(options.block, nameserver, shop.levels))
-        roster = Roster(options.names, options.block, shop)
+        routed = await routed_of(home, options.ranges, shop)
+        reach = routed.reach if routed else None
+        nameserver = Nameserver(machine_resolvers(machine_names()), reach)
+        standing = await standing_of(options.ranges, nameserver, shop.levels)
+        if routed:
+            shop = replace(shop, network=routed, inner_api=(options.ranges.api, API_PORT))
+        shop = replace(shop, standing=standing)
+        roster = Roster(options.names, options.ranges, shop)
         pods = Informer(client, Pod)
         sources = Sources(
             Informer(client, Service), Informer(client, EndpointSlice), pods,
-            api_address(options.block), Endpoint(shop.api[0], int(shop.api[1])),
+            options.ranges.api, api_of(access),
         )  # fmt: skip
         upstream.follow(sources.services)
         try:
@@ -87,18 +96,30 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
                 tasks.create_task(sources.slices.run())
                 tasks.create_task(follow_pods(pods, roster))
                 tasks.create_task(keep_files(access, pods, roster, shop))
-                tasks.create_task(follow_services(sources, Proxy()))
+                tasks.create_task(follow_services(sources, Proxy(reach)))
                 tasks.create_task(follow_names(sources, nameserver))
         finally:
             await roster.close()
             await shop.environments.close()
+            if routed:
+                routed.close()
 
 
-async def standing_of(block: int, nameserver: Nameserver, levels: Levels) -> Standing:
+async def routed_of(home: Home, ranges: Ranges, shop: Workshop) -> Routed | None:
+    """The network of routed pods, with those that run connected; None: pods are on the machine's own."""
+    if not ranges.routed:
+        return None
+    found = Routed(home, shop.launcher, ranges, linked=not shop.levels.user_namespace)
+    await found.open()
+    await found.restore(folder.path for folder in every_pod(home))
+    return found
+
+
+async def standing_of(ranges: Ranges, nameserver: Nameserver, levels: Levels) -> Standing:
     """Serve the names of the cluster, and say what pods are to know of it."""
-    host = names_address(block)
-    port = await nameserver.listen(host)
-    return Standing(host, port, podfiles.read(machine_names()), watched=levels.network != "shared")
+    port = await nameserver.listen(ranges.names)
+    watched = levels.network != "shared" and not ranges.routed
+    return Standing(ranges.names, port, podfiles.read(machine_names()), watched)
 
 
 def machine_names() -> str:
@@ -110,7 +131,7 @@ def machine_names() -> str:
 
 
 def workshop_of(home: Home, access: Access, upstream: ClusterUpstream, levels: Levels) -> Workshop:
-    server = urlsplit(access.server)
+    api = api_of(access)
     return Workshop(
         home=home,
         upstream=upstream,
@@ -119,12 +140,17 @@ def workshop_of(home: Home, access: Access, upstream: ClusterUpstream, levels: L
         environments=Environments(home.environments),
         machine=replace(measure(home.root), isolation=words(levels)),
         suite_folders=tuple(suites.folders()),
-        api=(server.hostname or "", str(server.port or 443)),
+        api=(api.host, str(api.port)),
         now=time.time,
         levels=levels,
         links=Links(home.root / LINKS),
         memory=memory.root_of(home.root),
     )
+
+
+def api_of(access: Access) -> Endpoint:
+    server = urlsplit(access.server)
+    return Endpoint(server.hostname or "", server.port or 443)
 
 
 async def stop_all(home: Home, grace: float = 10.0) -> int:
@@ -146,6 +172,7 @@ async def stop_all(home: Home, grace: float = 10.0) -> int:
         holding.end(folder.path)
     stop_zygote(home)
     memory.clear(home.root)
+    switch.stop(str(home.run))
     homespace.stop(str(home.run))
     bases = group_bases(kept(home.run / FILE) or Levels(), home)
     sweep(bases, Links(home.root / LINKS), ())

@@ -16,6 +16,7 @@ from ...api.core import Pod
 from .environments import Environment
 from .lifecycle import Container
 from .obstacles import ConfigMissing
+from .routed.wiring import INSIDE
 from .sandbox import plan, security
 from .sandbox.plan import Site
 from .substitution import Paths, expand
@@ -149,7 +150,7 @@ def surroundings(pod: Pod, container: Container, ground: Ground, facts: Facts) -
         "POD_IP": facts.pod_ip,
         "POD_NAME": pod.name,
         "POD_NAMESPACE": pod.namespace,
-        "GLOO_SOCKET_IFNAME": "lo",
+        "GLOO_SOCKET_IFNAME": INSIDE if ground.site and "net" in ground.site.shared else "lo",
         "KUBERNETES_SERVICE_HOST": host,
         "KUBERNETES_SERVICE_PORT": port,
     }

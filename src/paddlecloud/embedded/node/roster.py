@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from ... import log
 from ...api.core import Pod
+from ..ranges import Ranges
 from .addresses import free_address, position
 from .admission import refusal
 from .keeper import Keeper
@@ -20,8 +21,8 @@ from .workshop import Workshop
 
 
 class Roster:
-    def __init__(self, nodes: Iterable[str], block: int, shop: Workshop) -> None:
-        self._nodes, self._block, self._shop = frozenset(nodes), block, shop
+    def __init__(self, nodes: Iterable[str], ranges: Ranges, shop: Workshop) -> None:
+        self._nodes, self._ranges, self._shop = frozenset(nodes), ranges, shop
         self._keepers: dict[str, Keeper] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._addresses: dict[str, str] = {}
@@ -106,9 +107,10 @@ class Roster:
             table.pop(uid, None)
 
     def _address(self, uid: str) -> str:
-        address = free_address(self._block, set(self._addresses.values()), self._next_address)
+        used = {*self._addresses.values(), *self._ranges.reserved}
+        address = free_address(self._ranges.pods, used, self._next_address)
         self._addresses[uid] = address
-        self._next_address = position(address) + 1
+        self._next_address = position(self._ranges.pods, address) + 1
         return address
 
     def _folders(self) -> list[PodFolder]:

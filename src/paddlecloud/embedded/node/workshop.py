@@ -53,7 +53,7 @@ class Workshop:
     machine: Machine
     suite_folders: tuple[Path, ...]
     api: tuple[str, str]
-    """Host and port of the API server, for the containers."""
+    """Host and port of the API server, for containers on the machine's network."""
     now: Callable[[], float]
     levels: Levels = field(default_factory=Levels)
     network: Network = field(default_factory=Shared)
@@ -63,6 +63,8 @@ class Workshop:
     """A folder of this home in memory; see `volumes.memory`."""
     plugins: Plugins = field(default_factory=dict)
     """Drivers of volumes, by name."""
+    inner_api: tuple[str, str] = ("", "")
+    """The same for containers on a network of their own."""
     standing: Standing | None = None
     """What pods are told of the network; None: nothing."""
 
@@ -156,26 +158,32 @@ async def hold(pod: Pod, folder: PodFolder, shop: Workshop) -> None:
     """See that the pod's holder is there and connected, where pods have namespaces."""
     if shop.levels.filesystem == "plain":
         return
+    record = folder.record()
+    address = record.address if record else ""
     if shop.standing is not None:
-        record = folder.record()
-        podfiles.write(folder.path, files(pod, record.address if record else "", shop.standing))
-    if not holding.pid_of(folder.path):
-        holding.wish(pod, folder.path, holding.namespaces_of(pod, shop.network.separate))
-        await shop.launcher.hold(folder.path)
-    if shop.network.separate and not pod.spec.get("hostNetwork"):
-        await shop.network.attach(pod.uid, holding.pid_of(folder.path))
+        podfiles.write(folder.path, files(pod, address, shop.standing))
+    namespaces = holding.namespaces_of(pod, shop.network.separate)
+    if holding.pid_of(folder.path):
+        if "net" in namespaces:
+            await shop.network.attach(folder.path, address)
+        return
+    holding.wish(pod, folder.path, namespaces, shop.network.wish(address))
+    await shop.launcher.hold(folder.path)
+    if "net" in namespaces:
+        shop.network.made(address)
 
 
 async def leave(folder: PodFolder, shop: Workshop) -> None:
     """Take back what a pod without containers holds besides its folder; often repeated."""
     record = folder.record()
+    if record is not None:
+        await shop.network.detach(record.address)
     await asyncio.to_thread(holding.end, folder.path)
     if record is not None:
         if shop.links is not None:
             shop.links.release(record.uid)
         await take_back(folder.path, record.uid, shop.plugins)
         await asyncio.to_thread(memory.forget, shop.memory, record.uid)
-        await shop.network.detach(record.uid)
         cgroups.remove(plan.pod_groups(record.uid, group_bases(shop.levels, shop.home)))
 
 
@@ -191,7 +199,8 @@ async def describe(
         # An image has its own programs: nothing of the machine's is laid over them.
         site = replace(site, layers=layers, shown=())
     ground = Ground(
-        suite, environment, run_folder, folder.home, prepared.volumes, inherited(os.environ), shop.api,
+        suite, environment, run_folder, folder.home, prepared.volumes, inherited(os.environ),
+        shop.inner_api if site is not None and "net" in site.shared else shop.api,
         site=site, limits=shop.levels.limits,
         groups=group_bases(shop.levels, shop.home), linked=prepared.linked,
     )  # fmt: skip

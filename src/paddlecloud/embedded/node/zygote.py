@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.basename(FOLDER)
 SOCKET, LOCK = "zygote.sock", "zygote.lock"
-VERBS = {"run": "shim", "hold": "holder", "exec": "execute", "dial": "dial"}
+VERBS = {
+    "run": "shim", "hold": "holder", "exec": "execute", "dial": "dial",
+    "switch": "routed.switch", "doors": "routed.doors", "rewire": "routed.rewiring",
+}  # fmt: skip
 """Modules beside this one; each has `run(folder, connection, descriptors)`, which does not return."""
 LONGEST_REQUEST = 65536
 MOST_DESCRIPTORS = 8

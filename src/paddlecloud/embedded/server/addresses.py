@@ -1,4 +1,4 @@
-"""What Services get from the cluster: an address of its block, ports on the nodes; remembered by the object.
+"""What Services get from the cluster: an address of its range, ports on the nodes; remembered by the object.
 
 What is in use is read from the stored Services; what is given to one that is not stored yet is remembered
 until it is. So nothing is given twice, nothing is lost with a crash, and what a deleted Service had is free.
@@ -7,10 +7,11 @@ until it is. So nothing is given twice, nothing is lost with a crash, and what a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from ipaddress import IPv4Address, IPv4Network, ip_address
+from ipaddress import IPv4Address, ip_address
 from typing import Any
 
 from ...errors import Invalid, ServerError, Unavailable
+from ..ranges import Ranges
 from ..store import Store
 from .complaints import invalid, unquoted
 from .gotext import texts
@@ -24,9 +25,9 @@ EXPOSED = ("NodePort", "LoadBalancer")
 
 
 class ServiceAddresses:
-    def __init__(self, store: Store, block: int) -> None:
+    def __init__(self, store: Store, ranges: Ranges) -> None:
         self._store = store
-        self._network = IPv4Network(f"127.{block + 1}.0.0/16")
+        self._network, self._reserved = ranges.services, (ranges.api, ranges.names)
         self._under_way: list[Body] = []
         self._next = 1
         self._next_port = 0
@@ -75,7 +76,7 @@ class ServiceAddresses:
             self._next = self._next % size + 1
             address = str(IPv4Address(int(self._network.network_address) + self._next))
             # The ends of the smaller blocks look like the address of a network to some programs.
-            if not address.endswith((".0", ".255")) and address not in used:
+            if not address.endswith((".0", ".255")) and address not in {*used, *self._reserved}:
                 return address
         raise Unavailable("no cluster address is free", next_step="delete Services that are not used")
 

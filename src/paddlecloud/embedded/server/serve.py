@@ -36,7 +36,7 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     allow_files()
     store = Store(home.store)
     streams = NodeStreams(home.run / "node.sock", store.get)
-    objects = Objects(store, ServiceAddresses(store, identity.block).allocate)
+    objects = Objects(store, ServiceAddresses(store, identity.ranges).allocate)
     await bootstrap.prepare(objects)
     server = Api(objects, Access(home.pki, store), streams).server(
         access_log=None,

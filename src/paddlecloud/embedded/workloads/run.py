@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ... import log
@@ -45,9 +47,14 @@ WORKLOADS: tuple[Controller, ...] = (
 CONTROLLERS: tuple[Controller, ...] = (*ours.CONTROLLERS, *ours.EMBEDDED_ONLY, *WORKLOADS)
 
 
-async def run(home: Home, access: Access, controllers: tuple[Controller, ...] = CONTROLLERS) -> None:
-    """Run until cancelled."""
-    async with Client(access) as client, asyncio.TaskGroup() as tasks:
+async def run(
+    home: Home,
+    access: Access,
+    controllers: tuple[Controller, ...] = CONTROLLERS,
+    sockets: Callable[..., socket.socket] | None = None,
+) -> None:
+    """Run until cancelled; *sockets* makes those that reach pods, where not every socket does."""
+    async with Client(access, sockets=sockets) as client, asyncio.TaskGroup() as tasks:
         looked_at = (*controllers, nodelife.controller(utc_now()))
         runtime = Runtime(looked_at, client, Options(), Health())
         informers = runtime.informers

@@ -17,11 +17,6 @@ KEY = Key("default", "kubernetes")
 PORT = {"name": "https", "port": 443, "protocol": "TCP"}
 
 
-def api_address(block: int) -> str:
-    """The first address of the range of Services, which is given to no other."""
-    return f"127.{block + 1}.0.1"
-
-
 def with_api(
     services: Iterable[Service], slices: Iterable[EndpointSlice], address: str, api: Endpoint
 ) -> tuple[tuple[Service, ...], tuple[EndpointSlice, ...]]:

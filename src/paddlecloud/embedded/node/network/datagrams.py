@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
+from .reach import Machine, Reach, connected
 from .routing import Endpoint
 
 Address = tuple[str, int]
@@ -53,8 +55,8 @@ class Conversation:
 class DatagramRelay(asyncio.DatagramProtocol):
     """The listener of one place of a Service."""
 
-    def __init__(self, candidates: Callable[[str], Iterable[Endpoint]]) -> None:
-        self._candidates = candidates
+    def __init__(self, candidates: Callable[[str], Iterable[Endpoint]], reach: Reach | None = None) -> None:
+        self._candidates, self._reach = candidates, reach or Machine()
         self._talks: dict[Address, Conversation] = {}
         self._transport: asyncio.DatagramTransport | None = None
 
@@ -95,8 +97,9 @@ class DatagramRelay(asyncio.DatagramProtocol):
         loop = asyncio.get_running_loop()
         for endpoint in self._candidates(client[0]):
             with contextlib.suppress(OSError):
+                connection = await connected(self._reach, endpoint, socket.SOCK_DGRAM)
                 transport, _ = await loop.create_datagram_endpoint(
-                    lambda: Backward(self, client), remote_addr=endpoint
+                    lambda: Backward(self, client), sock=connection
                 )
                 talk.transport, talk.opening = transport, None
                 for data in talk.waiting:

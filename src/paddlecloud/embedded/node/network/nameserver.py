@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import socket
 from collections.abc import Callable
 from typing import Any, cast
 
 from .... import log
 from . import dnswire
 from .names import World, lookup
+from .reach import Machine, Reach, bound
 from .routing import Endpoint
 
 PORTS = (53, 10053)
@@ -32,7 +34,8 @@ def machine_resolvers(text: str) -> tuple[Endpoint, ...]:
 
 
 class Nameserver:
-    def __init__(self, resolvers: tuple[Endpoint, ...] = ()) -> None:
+    def __init__(self, resolvers: tuple[Endpoint, ...] = (), reach: Reach | None = None) -> None:
+        self._reach = reach or Machine()
         self.world = World()
         """What it answers from; replaced as a whole."""
         self._resolvers = resolvers
@@ -47,15 +50,15 @@ class Nameserver:
         why = ""
         for port in ports:
             try:
-                server = await asyncio.start_server(self._serve, host, port, reuse_address=True)
+                listener = bound(self._reach, Endpoint(host, port), socket.SOCK_STREAM)
+                server = await asyncio.start_server(self._serve, sock=listener)
             except OSError as error:
                 why = error.strerror or str(error)
                 continue
             port = int(server.sockets[0].getsockname()[1])
             try:
-                transport, _ = await loop.create_datagram_endpoint(
-                    lambda: Datagrams(self), local_addr=(host, port)
-                )
+                answering = bound(self._reach, Endpoint(host, port), socket.SOCK_DGRAM)
+                transport, _ = await loop.create_datagram_endpoint(lambda: Datagrams(self), sock=answering)
             except OSError as error:
                 server.close()
                 why = error.strerror or str(error)

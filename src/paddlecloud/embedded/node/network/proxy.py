@@ -7,11 +7,13 @@ of the routes; what changed holds for the next one.
 from __future__ import annotations
 
 import asyncio
+import socket
 from functools import partial
 
 from .... import log
 from .balancing import Turns
 from .datagrams import DatagramRelay
+from .reach import Machine, Reach, bound
 from .relay import Caller, Desk
 from .routing import Behind, Endpoint, Front, Routes
 
@@ -21,7 +23,8 @@ NOBODY = Behind()
 class Proxy:
     """Keeps the listeners that the routes ask for."""
 
-    def __init__(self) -> None:
+    def __init__(self, reach: Reach | None = None) -> None:
+        self._reach = reach or Machine()
         self._routes: Routes = {}
         self._turns: dict[Front, Turns] = {}
         self._listeners: dict[Front, asyncio.Server | DatagramRelay] = {}
@@ -67,16 +70,17 @@ class Proxy:
     async def _listen(self, front: Front) -> asyncio.Server | DatagramRelay:
         loop = asyncio.get_running_loop()
         candidates = partial(self._candidates, front)
+        place = Endpoint(front.host, front.port)
         if front.protocol == "UDP":
-            address = (front.host, front.port)
             _, relay = await loop.create_datagram_endpoint(
-                lambda: DatagramRelay(candidates), local_addr=address
+                lambda: DatagramRelay(candidates, self._reach),
+                sock=bound(self._reach, place, socket.SOCK_DGRAM),
             )
             return relay
-        desk = self._desks.setdefault(front, Desk(candidates, partial(self._answered, front)))
-        return await loop.create_server(
-            lambda: Caller(desk), front.host, front.port, reuse_address=True, backlog=1024
-        )
+        answered = partial(self._answered, front)
+        desk = self._desks.setdefault(front, Desk(candidates, answered, self._reach))
+        listener = bound(self._reach, place, socket.SOCK_STREAM)
+        return await loop.create_server(lambda: Caller(desk), sock=listener, backlog=1024)
 
     def _candidates(self, front: Front, client: str) -> list[Endpoint]:
         turns = self._turns.setdefault(front, Turns())

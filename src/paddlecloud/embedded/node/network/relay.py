@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import cast
 
+from .reach import Machine, Reach, connected
 from .routing import Endpoint
 
 CONNECT_WITHIN = 5.0
@@ -72,8 +73,9 @@ class Desk:
         self,
         candidates: Callable[[str], Iterable[Endpoint]],
         answered: Callable[[str, Endpoint], None] = lambda client, endpoint: None,
+        reach: Reach | None = None,
     ) -> None:
-        self.candidates, self.answered = candidates, answered
+        self.candidates, self.answered, self.reach = candidates, answered, reach or Machine()
         self.callers: set[Caller] = set()
 
     def hang_up(self) -> None:
@@ -127,7 +129,8 @@ class Caller(Side):
         for endpoint in self._desk.candidates(client):
             with contextlib.suppress(OSError, TimeoutError):
                 async with asyncio.timeout(CONNECT_WITHIN):
-                    _, callee = await loop.create_connection(Side, *endpoint)
+                    connection = await connected(self._desk.reach, endpoint)
+                    _, callee = await loop.create_connection(Side, sock=connection)
                 self._desk.answered(client, endpoint)
                 self._connect(callee)
                 return

@@ -33,11 +33,6 @@ class Standing:
         return self.host if self.port == NAMES_PORT or (self.port and self.watched) else ""
 
 
-def names_address(block: int) -> str:
-    """The address of the DNS, at the far end of the range of Services, which is given out from the front."""
-    return f"127.{block + 1}.255.53"
-
-
 def files(pod: Pod, address: str, standing: Standing) -> dict[str, str]:
     """Those of `/etc` that a pod with a root of its own gets."""
     found = podfiles.resolution(pod, standing.reachable, standing.machine)

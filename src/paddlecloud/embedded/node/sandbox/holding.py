@@ -10,6 +10,7 @@ import json
 import os
 import select
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,24 @@ def hostname(pod: Pod) -> str:
     return str(pod.spec.get("hostname") or pod.name)[:63].rstrip("-.")
 
 
-def wish(pod: Pod, folder: Path, namespaces: tuple[str, ...]) -> None:
+def wish(pod: Pod, folder: Path, namespaces: tuple[str, ...], network: Mapping[str, Any]) -> None:
     """Write down what the holder is to make, and the file of its name."""
     content: dict[str, Any] = {"namespaces": list(namespaces), "hostname": hostname(pod)}
+    if "net" in namespaces:
+        content["network"] = dict(network)
     (folder / WISH).write_text(json.dumps(content), encoding="utf-8")
     if "uts" in namespaces:
         etc = folder / "etc"
         etc.mkdir(exist_ok=True)
         (etc / "hostname").write_text(hostname(pod) + "\n", encoding="utf-8")
+
+
+def rewish(folder: Path, network: Mapping[str, Any]) -> None:
+    """Write down how a pod that has a holder is to be connected now."""
+    content = attempts.content(folder / WISH) | {"network": dict(network)}
+    new = folder / f"{WISH}.new"
+    new.write_text(json.dumps(content), encoding="utf-8")
+    new.rename(folder / WISH)
 
 
 def pid_of(folder: Path) -> int:

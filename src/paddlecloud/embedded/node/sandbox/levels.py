@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ....errors import WrongUse
+from ....errors import Failed, WrongUse
 
 FILE = "levels.json"
 WISHES = ("auto", "namespaces", "plain")
+NETWORKS = ("auto", "routed", "loopback")
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,15 @@ def write(path: Path, levels: Levels, boot: str, wish: str, user: int) -> None:
     new.rename(path)
 
 
-def decided(probed: Mapping[str, Any], wish: str) -> Levels:
-    """The levels that *wish* and what was *probed* allow; see `probing.probe` for its words."""
+def decided(probed: Mapping[str, Any], wish: str, wanted: str = "auto") -> Levels:
+    """The levels that *wish* and what was *probed* allow; see `probing.probe` for its words.
+
+    *wanted* is the network; raises `Failed` when it is to be routed and cannot be.
+    """
     if wish not in WISHES:
         raise WrongUse(f"isolation {wish!r} is not known", next_step=f"use one of {', '.join(WISHES)}")
+    if wanted not in NETWORKS:
+        raise WrongUse(f"network {wanted!r} is not known", next_step=f"use one of {', '.join(NETWORKS)}")
     tried: Mapping[str, str] = probed["filesystem"]
     allowed = {"auto": ("overlay", "folders", "user folders"), "namespaces": ("user folders",)}
     filesystem = next((kind for kind in allowed.get(wish, ()) if not tried.get(kind, "not tried")), "plain")
@@ -74,13 +80,21 @@ def decided(probed: Mapping[str, Any], wish: str) -> Levels:
     network = "shared"
     if not probed["network"]["notify"]:
         network = "notify"
-    if filesystem != "plain" and not probed["network"]["user veth" if user else "veth"]:
+    against = probed["network"]["user veth" if user else "veth"]
+    if filesystem == "plain":
+        against = against or "pods are plain processes"
+    if not against and wanted != "loopback":
         network = "namespaces"
+    if against and wanted == "routed":
+        raise Failed(
+            f"pods cannot have a network of their own here: {against}",
+            next_step="unset PADDLECLOUD_NETWORK, or run as root or where user namespaces are allowed",
+        )
     limits = probed["limits"]["kind"] if wish != "plain" else ""
     refused = "; ".join(f"{kind}: {why}" for kind, why in tried.items() if why)
     why_not = {
         "filesystem": "asked for" if wish == "plain" else refused,
-        "network": probed["network"]["user veth" if user else "veth"],
+        "network": "asked for" if wanted == "loopback" else against,
         "limits": "asked for" if wish == "plain" else probed["limits"]["why"],
     }
     groups = probed["limits"]["folders"] if limits else {}
@@ -116,16 +130,29 @@ def filesystem_words(levels: Levels) -> str:
 
 
 def network_words(levels: Levels) -> str:
-    if levels.network != "shared":
+    if levels.network == "namespaces":
+        from_here = (
+            "programs on this machine reach Services by NodePort or `pdc port-forward` only; "
+            "for more run as root"
+            if levels.user_namespace
+            else "pods and Services answer to programs on this machine, too"
+        )
+        return f"routed: own interfaces and address a pod, nothing leaves the machine unasked; {from_here}"
+    why = levels.why_not.get("network", "")
+    more = (
+        "unset PADDLECLOUD_NETWORK for more" if why == "asked for"
+        else f"for networks of their own run as root, or allow user namespaces here ({why})"
+    )  # fmt: skip
+    if levels.network == "notify":
         return (
-            "one 127.x.y.z a pod on the machine's network; what a program binds to all addresses or to "
-            "localhost is bound to it. setuid programs gain nothing inside, and pods can reach each other's "
-            "ports; network namespaces are not used yet"
+            "loopback: one 127.x.y.z a pod on the machine's network; what a program binds to all addresses "
+            "or to localhost is bound to it. setuid programs gain nothing inside, and pods can reach each "
+            f"other's ports and the machine's; {more}"
         )
     return (
-        "one 127.x.y.z a pod on the machine's network, which programs must bind to by themselves: two pods "
-        "cannot both listen on 0.0.0.0 at one port; for more use a kernel that passes system calls on "
-        "(seccomp user notification)"
+        "loopback: one 127.x.y.z a pod on the machine's network, which programs must bind to by themselves: "
+        "two pods cannot both listen on 0.0.0.0 at one port; for more use a kernel that passes system calls "
+        f"on (seccomp user notification); {more}"
     )
 
 

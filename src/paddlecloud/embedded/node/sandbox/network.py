@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..network.reach import Machine, Reach
 
 
 class Network(Protocol):
@@ -11,11 +14,24 @@ class Network(Protocol):
         """Whether pods get network namespaces of their own."""
         ...
 
-    async def attach(self, uid: str, holder: int) -> None:
-        """See that the pod *uid* is connected through the namespace of process *holder*; often repeated."""
+    @property
+    def reach(self) -> Reach:
+        """From where their addresses can be reached."""
         ...
 
-    async def detach(self, uid: str) -> None:
+    def wish(self, address: str) -> dict[str, Any]:
+        """What the holder of the pod with this address is to do about its network."""
+        ...
+
+    def made(self, address: str) -> None:
+        """A holder has done so."""
+        ...
+
+    async def attach(self, folder: Path, address: str) -> None:
+        """See that the pod in *folder*, which has a holder, is connected; often repeated."""
+        ...
+
+    async def detach(self, address: str) -> None:
         """Forget the pod; its namespace goes with its processes."""
         ...
 
@@ -24,9 +40,16 @@ class Shared:
     """Pods use the network of the machine, each with an address of its own to bind to."""
 
     separate = False
+    reach = Machine()
 
-    async def attach(self, uid: str, holder: int) -> None:
+    def wish(self, address: str) -> dict[str, Any]:
+        return {}
+
+    def made(self, address: str) -> None:
         return
 
-    async def detach(self, uid: str) -> None:
+    async def attach(self, folder: Path, address: str) -> None:
+        return
+
+    async def detach(self, address: str) -> None:
         return

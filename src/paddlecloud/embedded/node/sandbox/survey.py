@@ -23,14 +23,15 @@ PROBE = (
 )
 
 
-async def survey(home: Home, wish: str) -> Levels:
-    """The levels that hold for pods of *home* under the setting *wish*."""
+async def survey(home: Home, wish: str, network: str = "auto") -> Levels:
+    """The levels that hold for pods of *home* under the settings *wish* and *network*."""
     path, boot, user = home.run / levels.FILE, procfs.boot(), os.geteuid()
-    kept = levels.read(path.read_text(encoding="utf-8"), boot, wish, user) if path.exists() else None
+    both = f"{wish} {network}"
+    kept = levels.read(path.read_text(encoding="utf-8"), boot, both, user) if path.exists() else None
     if kept is not None:
         return kept
-    found = levels.decided(await probed(home), wish)
-    levels.write(path, found, boot, wish, user)
+    found = levels.decided(await probed(home), wish, network)
+    levels.write(path, found, boot, both, user)
     return found
 
 

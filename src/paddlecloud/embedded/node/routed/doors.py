@@ -1,0 +1,60 @@
+"""Makes sockets in the switch for processes that are elsewhere: who has one talks to pods and Services with
+it.
+
+The request is the run folder of the home; the answer is `started`. From then on a byte that names a kind
+comes in and `COUNT` sockets of that kind go out, until the one who asks hangs up. Only the standard library:
+it runs in a process forked by the zygote.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+
+from ..sandbox import kernel
+from . import switch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+KINDS = {
+    b"s": (socket.AF_INET, socket.SOCK_STREAM),
+    b"d": (socket.AF_INET, socket.SOCK_DGRAM),
+    b"n": (socket.AF_NETLINK, socket.SOCK_RAW),
+}
+COUNT = {b"s": 16, b"d": 1, b"n": 1}
+"""Connections are made by the dozen, the others now and then."""
+
+
+def run(folder: str, ready: int, given: list[int]) -> NoReturn:
+    connection = socket.socket(fileno=ready)
+    try:
+        enter(folder)
+        connection.sendall(b"started\n")
+        serve(connection)
+    except OSError as error:
+        why = error.strerror or str(error)
+        try:
+            connection.sendall(f"failed {why}\n".encode())
+        except OSError:
+            os._exit(1)
+    os._exit(0)
+
+
+def enter(folder: str) -> None:
+    keeper = switch.found(folder)
+    if not keeper:
+        raise OSError(errno.ESRCH, "the network of the pods is gone")
+    fd = os.pidfd_open(keeper)
+    kernel.join(fd, kernel.NEWNET)
+    os.close(fd)
+
+
+def serve(connection: socket.socket) -> None:
+    while kind := connection.recv(1):
+        made = [socket.socket(*KINDS[kind]) for _ in range(COUNT[kind])]
+        socket.send_fds(connection, [kind], [one.fileno() for one in made])
+        for one in made:
+            one.close()

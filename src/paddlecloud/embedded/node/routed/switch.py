@@ -1,0 +1,146 @@
+"""The switch of a home: the network namespace in which the links of all its pods end.
+
+It knows every pod by a route, every address of a Service as its own, and of all other addresses that nobody
+is there: a dead pod is answered for at once, and nothing of these ranges leaves the machine. As root one more
+pair of links connects it with the machine, whose routes for the two ranges lead through it. The namespace is
+kept by a process that only sleeps, known by `switch.json`; it outlives the platform as pods do. Setting it up
+is repeated at every start and changes nothing that is there. Only the standard library: a process forked by
+the zygote does it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import signal
+import socket
+
+from .. import procfs
+from ..holder import become_small, say
+from ..sandbox import kernel
+from . import rtnetlink
+from .rtnetlink import Netlink
+from .wiring import LOOPBACK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+WISH, RECORD = "network.json", "switch.json"
+UPLINK = "machine"
+"""The link to the machine, as the switch knows it."""
+QUIET = {"icmp_ratelimit": "0"}
+"""Settings of the namespace: everybody who asks for a dead pod is told so, however many they are."""
+
+
+def run(folder: str, ready: int, given: list[int]) -> NoReturn:
+    """See that the switch described by *folder*/network.json is there; `started` is said on *ready*."""
+    try:
+        os.chdir(folder)
+        with open(WISH, encoding="utf-8") as file:
+            wish: dict[str, Any] = json.load(file)
+        keeper = found(folder) or kept()
+        set_up(wish, keeper)
+        say(ready, "started")
+    except BaseException as error:
+        say(ready, f"failed {type(error).__name__}: {error}")
+    os._exit(0)
+
+
+def found(folder: str) -> int:
+    """The process that keeps the switch of the home with this run folder; 0: there is none any more."""
+    try:
+        with open(os.path.join(folder, RECORD), encoding="utf-8") as file:
+            record = json.load(file)
+        alive = procfs.start_time(record["pid"]) == record["pidStart"] and record["boot"] == procfs.boot()
+    except (OSError, ValueError, KeyError):
+        return 0
+    return int(record["pid"]) if alive else 0
+
+
+def kept() -> int:
+    """A new process that keeps a new namespace."""
+    reader, writer = os.pipe2(os.O_CLOEXEC)
+    pid = os.fork()
+    if pid == 0:
+        keep(writer)
+    os.close(writer)
+    complaint = os.read(reader, 4096)
+    os.close(reader)
+    if complaint != b"ready\n":
+        raise OSError(f"no network namespace: {complaint.decode(errors='replace')}")
+    content = {"pid": pid, "pidStart": procfs.start_time(pid), "boot": procfs.boot()}
+    with open(RECORD + ".new", "w", encoding="utf-8") as file:
+        json.dump(content, file)
+    os.rename(RECORD + ".new", RECORD)
+    return pid
+
+
+def keep(writer: int) -> NoReturn:
+    try:
+        os.setsid()
+        kernel.unshare(kernel.NEWNET)
+        say(writer, "ready")
+        become_small(())
+        while True:
+            signal.pause()
+    except BaseException as error:
+        say(writer, str(error))
+    os._exit(1)
+
+
+def set_up(wish: dict[str, Any], keeper: int) -> None:
+    namespace = os.open(f"/proc/{keeper}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    if link := wish.get("link"):
+        with Netlink() as machine:
+            connect_machine(machine, wish, link, namespace)
+    kernel.join(namespace, kernel.NEWNET)
+    os.close(namespace)
+    with Netlink() as switch:
+        switch.do(
+            rtnetlink.link_up(LOOPBACK),
+            rtnetlink.address(LOOPBACK, wish["gateway"]),
+            rtnetlink.unreachable(tuple(wish["pods"])),
+            rtnetlink.local(tuple(wish["services"]), LOOPBACK),
+        )
+        if link:
+            index = socket.if_nametoindex(UPLINK)
+            switch.do(
+                rtnetlink.link_up(index, forwards=True),
+                rtnetlink.route((wish["machine"], 32), index, source=wish["gateway"]),
+            )
+    for name, value in QUIET.items():
+        # Where /proc is closed the kernel's own measure holds.
+        with contextlib.suppress(OSError), open(f"/proc/sys/net/ipv4/{name}", "w", encoding="ascii") as file:
+            file.write(value)
+
+
+def connect_machine(machine: Netlink, wish: dict[str, Any], link: str, namespace: int) -> None:
+    """The machine's end, and the routes of the machine to pods and Services."""
+    machine.do(rtnetlink.pair(link, UPLINK, namespace), but=(errno.EEXIST,))
+    index = socket.if_nametoindex(link)
+    through = (index, wish["gateway"], wish["machine"])
+    machine.do(
+        rtnetlink.link_up(index),
+        rtnetlink.address(index, wish["machine"]),
+        rtnetlink.route(tuple(wish["pods"]), *through),
+        rtnetlink.route(tuple(wish["services"]), *through),
+    )
+
+
+def stop(folder: str) -> None:
+    """End the switch of a home, together with its link to the machine."""
+    with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, WISH), encoding="utf-8") as file:
+        if link := json.load(file).get("link"):
+            with Netlink() as machine:
+                machine.do(rtnetlink.delete_link(link), but=(errno.ENODEV,))
+    if pid := found(folder):
+        with contextlib.suppress(OSError):
+            fd = os.pidfd_open(pid)
+            try:
+                if found(folder) == pid:
+                    signal.pidfd_send_signal(fd, signal.SIGKILL)
+            finally:
+                os.close(fd)
