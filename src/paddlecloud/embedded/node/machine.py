@@ -96,6 +96,9 @@ def conditions(machine: Machine, declared: Declared, now: str, since: str) -> li
         apart = not said.startswith("plain")
         reason = "Namespaces" if apart else "PlainProcesses"
         found.append(condition("PodsIsolated", str(apart), reason, said))
+    if said := machine.isolation.get("network"):
+        reason = "RoutedPods" if said.startswith("routed") else "LoopbackPods"
+        found.append(condition("NetworkUnavailable", "False", reason, said))
     if declared.pretend_gpus:
         message = f"{declared.pretend_gpus} GPUs are declared, not there; pods that ask for them run on CPU"
         found.append(condition("PretendedDevices", "True", "Declared", message))

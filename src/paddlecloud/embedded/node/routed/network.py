@@ -47,7 +47,8 @@ class Routed:
         path = self._home.run / switch.WISH
         path.write_text(json.dumps(wish_of(self._ranges, link)), encoding="utf-8")
         await self._launcher.request("switch", self._home.run)
-        self._connected = set(self._netlink().links())
+        with self._netlink() as netlink:
+            self._connected = set(netlink.links())
 
     async def restore(self, folders: Iterable[Path]) -> None:
         """Connect the pods in *folders* that live and are not connected."""

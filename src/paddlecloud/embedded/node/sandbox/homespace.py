@@ -1,9 +1,8 @@
 """The user namespace of a home, where an ordinary user may do what otherwise root may.
 
 There is one a home, kept by a process that only sleeps and known by `homespace.json`: all pods must live in
-the same one, or mounts made in one would not be seen by the others. That process has a network namespace too,
-for the network of the pods. The zygote enters when it starts, and with it everything it forks. Only the
-standard library.
+the same one, or mounts made in one would not be seen by the others. The zygote enters when it starts, and with
+it everything it forks. Only the standard library.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def kept() -> int:
 def keep(outside: tuple[int, int], writer: int) -> None:
     try:
         os.setsid()
-        kernel.unshare(kernel.NEWUSER | kernel.NEWNET)
+        kernel.unshare(kernel.NEWUSER)
         kernel.map_user((0, 0), outside)
         os.write(writer, b"ready")
         os.close(writer)
