@@ -22,10 +22,14 @@ from paddlecloud.embedded.node.roster import Roster
 from paddlecloud.embedded.node.routed import switch
 from paddlecloud.embedded.node.routed.choosing import Asked, machine_routes, ranges_for
 from paddlecloud.embedded.node.routed.network import Routed
+from paddlecloud.embedded.ranges import Ranges
 
 
 class RoutedYard(Yard):
     """Call `open` before anything else; one that is opened again is a node that was killed and started."""
+
+    network: Routed
+    ranges: Ranges
 
     async def open(self) -> None:
         await self.roster.close()

@@ -23,6 +23,7 @@ from paddlecloud.embedded.node.network.proxy import Proxy
 from paddlecloud.embedded.node.network.routing import Behind, Endpoint, Front
 from paddlecloud.embedded.node.routed import switch
 from paddlecloud.embedded.node.routed.network import link_of
+from paddlecloud.embedded.node.routed.outside import open_outside
 from paddlecloud.embedded.node.routed.rtnetlink import Netlink
 from paddlecloud.embedded.node.routed.wiring import outside_name
 from paddlecloud.embedded.node.sandbox import holding
@@ -171,6 +172,32 @@ async def test_pods_keep_their_connections_when_the_node_is_killed_and_their_add
     assert await asked(yard, f"{address}:{PORT}") == [f"one to {yard.ranges.pods[4]}"]
 
 
+async def test_connections_of_pods_to_the_world_outside_go_through_the_node(yard: RoutedYard) -> None:
+    async def welcome(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"welcome outside")
+        writer.close()
+
+    world_outside = await asyncio.start_server(welcome, "127.0.0.1", 0)
+    meant: list[Endpoint] = []
+
+    def way(destination: Endpoint) -> list[Endpoint]:
+        meant.append(destination)
+        return [Endpoint(*world_outside.sockets[0].getsockname())]
+
+    server = await open_outside(yard.ranges, yard.network.doors, way)
+    if server is None:
+        pytest.skip("this kernel has no packet filter for our own namespaces")
+    try:
+        address = await greets(yard, "one")
+        nobody = f"{yard.ranges.pods[1000]}:80"
+        heard = await asked(yard, "198.51.100.7:4321", nobody, f"{address}:{PORT}")
+    finally:
+        server.close()
+        world_outside.close()
+    assert heard[:2] == ["welcome outside", f"soon {errno.EHOSTUNREACH}"] and heard[2].startswith("one to")
+    assert meant == [Endpoint("198.51.100.7", 4321)]
+
+
 async def test_who_is_on_the_machines_network_stays_there(yard: RoutedYard) -> None:
     text = "readlink /proc/self/ns/net; echo $KUBERNETES_SERVICE_HOST $GLOO_SOCKET_IFNAME"
     yard.run("sh", "-c", text, name="on-host", hostNetwork=True)
@@ -198,5 +225,5 @@ async def test_the_machine_has_routes_to_the_pods_as_root_and_none_after_the_end
 
 
 def links(yard: RoutedYard) -> dict[str, int]:
-    with Netlink(yard.network.reach.make(yard.ranges.gateway, socket.SOCK_RAW)) as netlink:
+    with Netlink(yard.network.doors.make("routes")) as netlink:
         return netlink.links()

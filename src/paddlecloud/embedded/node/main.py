@@ -38,6 +38,7 @@ from .podfolder import PodFolder, all_folders
 from .roster import Roster
 from .routed import switch
 from .routed.network import Routed
+from .routed.outside import open_outside
 from .sandbox import cgroups, holding, homespace
 from .sandbox.levels import FILE, Levels, kept, words
 from .sandbox.links import Links
@@ -80,6 +81,7 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
             shop = replace(shop, network=routed, inner_api=(options.ranges.api, API_PORT))
         shop = replace(shop, standing=standing)
         roster = Roster(options.names, options.ranges, shop)
+        outside = await open_outside(options.ranges, routed.doors) if routed else None
         pods = Informer(client, Pod)
         sources = Sources(
             Informer(client, Service), Informer(client, EndpointSlice), pods,
@@ -101,6 +103,8 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
         finally:
             await roster.close()
             await shop.environments.close()
+            if outside:
+                outside.close()
             if routed:
                 routed.close()
 

@@ -117,6 +117,9 @@ class Caller(Side):
             self._dialling.cancel()
         super().connection_lost(error)
 
+    def candidates(self, client: str) -> Iterable[Endpoint]:
+        return self._desk.candidates(client)
+
     def hang_up(self) -> None:
         for side in (self, self.other):
             if side and side.transport:
@@ -126,7 +129,7 @@ class Caller(Side):
         assert self.transport is not None
         loop = asyncio.get_running_loop()
         client = str((self.transport.get_extra_info("peername") or ("",))[0])
-        for endpoint in self._desk.candidates(client):
+        for endpoint in self.candidates(client):
             with contextlib.suppress(OSError, TimeoutError):
                 async with asyncio.timeout(CONNECT_WITHIN):
                     connection = await connected(self._desk.reach, endpoint)

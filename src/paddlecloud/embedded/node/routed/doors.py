@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 KINDS = {
-    b"s": (socket.AF_INET, socket.SOCK_STREAM),
-    b"d": (socket.AF_INET, socket.SOCK_DGRAM),
-    b"n": (socket.AF_NETLINK, socket.SOCK_RAW),
+    "stream": (socket.AF_INET, socket.SOCK_STREAM, 0),
+    "datagram": (socket.AF_INET, socket.SOCK_DGRAM, 0),
+    "routes": (socket.AF_NETLINK, socket.SOCK_RAW, 0),
+    "filter": (socket.AF_NETLINK, socket.SOCK_RAW, 12),
 }
-COUNT = {b"s": 16, b"d": 1, b"n": 1}
+COUNT = {"stream": 16, "datagram": 1, "routes": 1, "filter": 1}
 """Connections are made by the dozen, the others now and then."""
+NAMES = {kind[0].encode(): kind for kind in KINDS}
 
 
 def run(folder: str, ready: int, given: list[int]) -> NoReturn:
@@ -53,8 +55,9 @@ def enter(folder: str) -> None:
 
 
 def serve(connection: socket.socket) -> None:
-    while kind := connection.recv(1):
+    while asked := connection.recv(1):
+        kind = NAMES[asked]
         made = [socket.socket(*KINDS[kind]) for _ in range(COUNT[kind])]
-        socket.send_fds(connection, [kind], [one.fileno() for one in made])
+        socket.send_fds(connection, [asked], [one.fileno() for one in made])
         for one in made:
             one.close()

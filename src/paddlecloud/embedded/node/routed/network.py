@@ -12,7 +12,6 @@ import errno
 import hashlib
 import json
 import os
-import socket
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -38,8 +37,8 @@ class Routed:
     def __init__(self, home: Home, launcher: Launcher, ranges: Ranges, linked: bool) -> None:
         self._home, self._launcher, self._ranges, self._linked = home, launcher, ranges, linked
         self._connected: set[str] = set()
-        self._doors = Doors(home.run)
-        self.reach: Reach = Through(ranges, self._doors)
+        self.doors = Doors(home.run)
+        self.reach: Reach = Through(ranges, self.doors)
 
     async def open(self) -> None:
         """See that the switch is there, and what hangs on it."""
@@ -79,14 +78,14 @@ class Routed:
             await asyncio.to_thread(self._forget, address)
 
     def close(self) -> None:
-        self._doors.close()
+        self.doors.close()
 
     def _forget(self, address: str) -> None:
         with self._netlink() as netlink:
             netlink.do(rtnetlink.delete_route((address, 32)), but=(errno.ESRCH, errno.ENOENT))
 
     def _netlink(self) -> Netlink:
-        return Netlink(self._doors.make(socket.SOCK_RAW))
+        return Netlink(self.doors.make("routes"))
 
 
 def wish_of(ranges: Ranges, link: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..zygote import SOCKET
 from . import doors
 
 PATIENCE = 5.0
-NAMES = {int(kind): name for name, (_, kind) in doors.KINDS.items()}
+KINDS = {int(socket.SOCK_STREAM): "stream", int(socket.SOCK_DGRAM): "datagram"}
 MOST = max(doors.COUNT.values())
 
 
@@ -30,9 +30,9 @@ class Doors:
         self._asking: socket.socket | None = None
         self._stock: list[socket.socket] = []
 
-    def make(self, kind: int) -> socket.socket:
-        """One of this kind that blocks nobody; raises `OSError` when the network is not there."""
-        if kind == socket.SOCK_STREAM and self._stock:
+    def make(self, kind: str) -> socket.socket:
+        """One of this kind, see `doors.KINDS`, that blocks nobody; raises `OSError` without the network."""
+        if kind == "stream" and self._stock:
             return self._stock.pop()
         try:
             made = self._ask(kind)
@@ -48,10 +48,10 @@ class Doors:
             one.close()
         self._asking, self._stock = None, []
 
-    def _ask(self, kind: int) -> list[socket.socket]:
+    def _ask(self, kind: str) -> list[socket.socket]:
         if self._asking is None:
             self._asking = opened(self._run)
-        self._asking.send(NAMES[kind])
+        self._asking.send(kind[0].encode())
         _, given, _, _ = socket.recv_fds(self._asking, 1, MOST, socket.MSG_CMSG_CLOEXEC)
         if not given:
             raise ConnectionResetError("the network of the pods does not answer")
@@ -84,7 +84,7 @@ class Through:
 
     def make(self, host: str, kind: int) -> socket.socket:
         if self.ranges.holds(host):
-            return self.doors.make(kind)
+            return self.doors.make(KINDS[kind])
         made = socket.socket(socket.AF_INET, kind)
         made.setblocking(False)
         return made

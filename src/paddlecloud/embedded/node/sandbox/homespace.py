@@ -1,8 +1,8 @@
 """The user namespace of a home, where an ordinary user may do what otherwise root may.
 
 There is one a home, kept by a process that only sleeps and known by `homespace.json`: all pods must live in
-the same one, or mounts made in one would not be seen by the others. The zygote enters when it starts, and with
-it everything it forks. Only the standard library.
+the same one, or mounts made in one would not be seen by the others. The zygote enters when it starts, and
+with it everything it forks. Only the standard library.
 """
 
 from __future__ import annotations

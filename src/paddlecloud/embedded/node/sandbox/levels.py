@@ -137,7 +137,10 @@ def network_words(levels: Levels) -> str:
             if levels.user_namespace
             else "pods and Services answer to programs on this machine, too"
         )
-        return f"routed: own interfaces and address a pod, nothing leaves the machine unasked; {from_here}"
+        return (
+            "routed: own interfaces and address a pod; connections to the world outside are made by the node, "
+            f"datagrams and pings stay on the machine; {from_here}"
+        )
     why = levels.why_not.get("network", "")
     more = (
         "unset PADDLECLOUD_NETWORK for more" if why == "asked for"
