@@ -138,7 +138,7 @@ def network_words(levels: Levels) -> str:
             else "pods and Services answer to programs on this machine, too"
         )
         return (
-            "routed: own interfaces and address a pod; connections to the world outside are made by the node, "
+            "routed: own interfaces and address a pod; the node makes its connections to the world outside, "
             f"datagrams and pings stay on the machine; {from_here}"
         )
     why = levels.why_not.get("network", "")
