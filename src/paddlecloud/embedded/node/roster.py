@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from ipaddress import IPv4Address
 
 from ... import log
 from ...api.core import Pod
 from ..ranges import Ranges
 from .addresses import free_address, position
 from .admission import refusal
+from .attempts import State
 from .keeper import Keeper
 from .podfolder import PodFolder, all_folders, record_of
+from .sandbox import holding
 from .sight import Ending
 from .workshop import Workshop
 
@@ -90,15 +93,24 @@ class Roster:
         folder = PodFolder(self._shop.home.pods(pod.node) / pod.uid)
         leaving = pod.metadata.deletion_timestamp is not None or pod.finished
         refused = None
-        if folder.record() is None and not leaving:
+        if self._without_place(folder) and not leaving:
             beside = [k.pod for k in self._keepers.values() if k.pod.node == pod.node]
             refused = refusal(pod, beside, self._shop.machine.capacity)
             if refused is None:
+                holding.end(folder.path)
                 folder.settle(record_of(pod, self._address(pod.uid)))
         keeper = Keeper(pod, folder, self._shop, refused)
         task = asyncio.create_task(keeper.run(), name=f"pod {pod.key}")
         self._keepers[pod.uid], self._tasks[pod.uid] = keeper, task
         task.add_done_callback(lambda done: self._kept(pod.uid, done))
+
+    def _without_place(self, folder: PodFolder) -> bool:
+        """Whether a pod has no address yet, or one of a network that was given up and nobody of it uses."""
+        record = folder.record()
+        if record is None or IPv4Address(record.address) in self._ranges.pods:
+            return record is None
+        names = (*record.init_containers, *record.containers)
+        return all(attempt.state != State.RUNNING for name in names for attempt in folder.attempts(name))
 
     def _kept(self, uid: str, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()):

@@ -41,6 +41,17 @@ class ServiceAddresses:
         self._under_way.append(service)
         return lambda: self._under_way.remove(service)
 
+    async def settle(self) -> None:
+        """Give the Services that have an address of another range one of this: the network has changed."""
+        for entry in self._store.entries("/services"):
+            service = entry.load()
+            spec = service["spec"]
+            address = spec.get("clusterIP") or "None"
+            if address != "None" and ip_address(address) not in self._network:
+                del spec["clusterIP"]
+                self._address(service, {other.get("clusterIP") for other in self._others(service)})
+                await self._store.put(entry.place, service, entry.revision)
+
     def _others(self, service: Body) -> Iterator[Body]:
         uid = service["metadata"].get("uid")
         for entry in self._store.entries("/services"):

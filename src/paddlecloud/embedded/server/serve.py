@@ -36,7 +36,9 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     allow_files()
     store = Store(home.store)
     streams = NodeStreams(home.run / "node.sock", store.get)
-    objects = Objects(store, ServiceAddresses(store, identity.ranges).allocate)
+    addresses = ServiceAddresses(store, identity.ranges)
+    await addresses.settle()
+    objects = Objects(store, addresses.allocate)
     await bootstrap.prepare(objects)
     server = Api(objects, Access(home.pki, store), streams).server(
         access_log=None,
