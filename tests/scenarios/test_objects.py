@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from ipaddress import ip_address
 
 import pytest
 import urllib3
@@ -174,7 +175,7 @@ def test_a_pod_is_told_about_itself(cluster: PdcHome, name: str) -> None:
     words = settled(cluster, name).split()
 
     assert words[:3] == [name, "default", "x"] and words[4] == "node-0"
-    assert words[3] == words[5] and words[3].startswith("127.")
+    assert words[3] == words[5] and ip_address(words[3]).is_private
 
 
 def test_a_service_leads_to_the_pods_that_are_ready(cluster: PdcHome, name: str) -> None:
@@ -188,14 +189,17 @@ def test_a_service_leads_to_the_pods_that_are_ready(cluster: PdcHome, name: str)
         "metadata": {"name": name},
         "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Mi"}}},
     }
+    # Not every level lets a program of the machine reach the address of a Service; a port of the node it does.
+    service = web_service(name, labels, [{"port": 80, "targetPort": 8000}])
+    service["spec"]["type"] = "NodePort"
     cluster.apply(
         claim,
         pod(name, f"cd /web && exec {web}", metadata={"labels": labels}, container=spec, **shared),
-        web_service(name, labels, [{"port": 80, "targetPort": 8000}]),
+        service,
     )
     cluster.ok("wait", f"pod/{name}", "--for", "Running", "--timeout", "30")
     with cluster.client() as client:
-        address = client.get(Service, "default", name).spec["clusterIP"]
+        address = f"127.0.0.1:{client.get(Service, 'default', name).spec['ports'][0]['nodePort']}"
         assert not is_ready(client, name) and answer(address) is None
 
         # What the probe asks for appears: now the pod is ready and the service leads to it.
