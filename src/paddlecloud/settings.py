@@ -30,9 +30,7 @@ SETTINGS = (
     Setting(
         "isolation", "auto", "how far pods are kept apart: auto, namespaces (without root's rights) or plain"
     ),
-    Setting(
-        "network", "auto", "how pods are connected: auto, routed (a network of their own) or loopback"
-    ),
+    Setting("network", "auto", "how pods are connected: auto, routed (a network of their own) or loopback"),
     Setting("registries", "any", "which are asked for images that are not here: any, or local ones only"),
     Setting("log_level", "info", "debug, info, warning or error"),
     Setting("log_format", "text", "text or json"),

@@ -189,7 +189,7 @@ def test_a_service_leads_to_the_pods_that_are_ready(cluster: PdcHome, name: str)
         "metadata": {"name": name},
         "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Mi"}}},
     }
-    # Not every level lets a program of the machine reach the address of a Service; a port of the node it does.
+    # Not every level lets programs of the machine reach the address of a Service, but all its port.
     service = web_service(name, labels, [{"port": 80, "targetPort": 8000}])
     service["spec"]["type"] = "NodePort"
     cluster.apply(

@@ -83,18 +83,11 @@ def run(home: Home, up: Up, on_start: Callable[[Identity], None]) -> None:
 
 def addresses(home: Home, up: Up) -> Ranges | None:
     """The ranges of routed pods, where this machine has such; they must be known before the first Service."""
-    from .node.routed.choosing import Asked, machine_routes, ranges_for
-    from .node.sandbox.survey import survey
+    from .node.routed.choosing import Asked, choose
 
-    levels = asyncio.run(survey(home, settings.value("isolation"), settings.value("network")))
     before = known(home)
-    return ranges_for(
-        Asked(up.pod_range, up.service_range),
-        before.chosen_ranges if before else None,
-        levels,
-        machine_routes(home),
-        secrets.randbelow(1 << 16),
-    )
+    kept = before.chosen_ranges if before else None
+    return asyncio.run(choose(home, Asked(up.pod_range, up.service_range), kept, secrets.randbelow(1 << 16)))
 
 
 @contextlib.contextmanager

@@ -100,6 +100,8 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
                 tasks.create_task(keep_files(access, pods, roster, shop))
                 tasks.create_task(follow_services(sources, Proxy(reach)))
                 tasks.create_task(follow_names(sources, nameserver))
+                if routed:
+                    tasks.create_task(routed.watch())
         finally:
             await roster.close()
             await shop.environments.close()

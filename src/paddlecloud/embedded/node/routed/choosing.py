@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from ....errors import Failed
-from ....settings import Home
+from ....settings import Home, value
 from ... import ranges
 from ...ranges import Ranges
 from ..sandbox.levels import Levels
+from ..sandbox.survey import survey
 from .network import link_of
 from .rtnetlink import Netlink
 
@@ -28,6 +29,12 @@ class Asked:
 
     def __bool__(self) -> bool:
         return bool(self.pods or self.services)
+
+
+async def choose(home: Home, asked: Asked, kept: Ranges | None, luck: int) -> Ranges | None:
+    """The ranges that hold in *home* from this start on; see `ranges_for`."""
+    levels = await survey(home, value("isolation"), value("network"))
+    return ranges_for(asked, kept, levels, machine_routes(home), luck)
 
 
 def ranges_for(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import socket
 
 from ..sandbox import kernel
@@ -33,9 +34,9 @@ NAMES = {kind[0].encode(): kind for kind in KINDS}
 def run(folder: str, ready: int, given: list[int]) -> NoReturn:
     connection = socket.socket(fileno=ready)
     try:
-        enter(folder)
+        keeper = enter(folder)
         connection.sendall(b"started\n")
-        serve(connection)
+        serve(connection, keeper)
     except OSError as error:
         why = error.strerror or str(error)
         try:
@@ -45,17 +46,23 @@ def run(folder: str, ready: int, given: list[int]) -> NoReturn:
     os._exit(0)
 
 
-def enter(folder: str) -> None:
+def enter(folder: str) -> int:
+    """Go to the switch; returns a descriptor of the process that keeps it."""
     keeper = switch.found(folder)
     if not keeper:
         raise OSError(errno.ESRCH, "the network of the pods is gone")
     fd = os.pidfd_open(keeper)
     kernel.join(fd, kernel.NEWNET)
-    os.close(fd)
+    return fd
 
 
-def serve(connection: socket.socket) -> None:
-    while asked := connection.recv(1):
+def serve(connection: socket.socket, keeper: int) -> None:
+    while True:
+        ready, _, _ = select.select([connection.fileno(), keeper], [], [])
+        asked = connection.recv(1) if connection.fileno() in ready else b""
+        # Sockets of a switch that is gone would lead nowhere: who asks is to ask anew.
+        if keeper in ready or not asked:
+            return
         kind = NAMES[asked]
         made = [socket.socket(*KINDS[kind]) for _ in range(COUNT[kind])]
         socket.send_fds(connection, [asked], [one.fileno() for one in made])

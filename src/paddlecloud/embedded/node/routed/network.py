@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ....errors import Failed
 from ....settings import Home
 from ...ranges import Ranges
 from ..attempts import content
@@ -55,6 +56,21 @@ class Routed:
             network = content(folder / WISH).get("network")
             if network and holding.pid_of(folder):
                 await self.attach(folder, str(network["address"]))
+
+    async def watch(self) -> None:
+        """Raises `Failed` when the switch is killed: all that listens in it must be made anew."""
+        gone = asyncio.Event()
+        descriptor = os.pidfd_open(switch.found(str(self._home.run)))
+        loop = asyncio.get_running_loop()
+        loop.add_reader(descriptor, gone.set)
+        try:
+            await gone.wait()
+        finally:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+        raise Failed(
+            "the network of the pods was killed", next_step="nothing: the node starts again with a new one"
+        )
 
     def wish(self, address: str) -> dict[str, Any]:
         keeper = switch.found(str(self._home.run))

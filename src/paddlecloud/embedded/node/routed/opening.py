@@ -7,6 +7,7 @@ opened again. An answer takes less than a millisecond, so that whoever asks simp
 from __future__ import annotations
 
 import os
+import select
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class Doors:
 
     def make(self, kind: str) -> socket.socket:
         """One of this kind, see `doors.KINDS`, that blocks nobody; raises `OSError` without the network."""
-        if kind == "stream" and self._stock:
+        if kind == "stream" and self._stock and not self._ended():
             return self._stock.pop()
         try:
             made = self._ask(kind)
@@ -47,6 +48,14 @@ class Doors:
         for one in (*self._stock, *([self._asking] if self._asking else ())):
             one.close()
         self._asking, self._stock = None, []
+
+    def _ended(self) -> bool:
+        """Whether the one who made our sockets is gone, and the network with it."""
+        # Nothing is said there unasked: what can be read is the end.
+        waiting = select.poll()
+        if self._asking is not None:
+            waiting.register(self._asking, select.POLLIN)
+        return self._asking is None or bool(waiting.poll(0))
 
     def _ask(self, kind: str) -> list[socket.socket]:
         if self._asking is None:

@@ -98,6 +98,11 @@ def set_up(wish: dict[str, Any], keeper: int) -> None:
             connect_machine(machine, wish, link, namespace)
     kernel.join(namespace, kernel.NEWNET)
     os.close(namespace)
+    furnish(wish)
+
+
+def furnish(wish: dict[str, Any]) -> None:
+    """Make the network namespace this process is in a switch."""
     with Netlink() as switch:
         switch.do(
             rtnetlink.link_up(LOOPBACK),
@@ -105,7 +110,7 @@ def set_up(wish: dict[str, Any], keeper: int) -> None:
             rtnetlink.unreachable(tuple(wish["pods"])),
             rtnetlink.local(tuple(wish["services"]), LOOPBACK),
         )
-        if link:
+        if wish.get("link"):
             index = socket.if_nametoindex(UPLINK)
             switch.do(
                 rtnetlink.link_up(index, forwards=True),

@@ -11,14 +11,15 @@ layer. Run as a process of its own, because who forks must have one thread. Only
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import shutil
 import socket
-import struct
 import sys
 import tempfile
 
+from ..routed import switch, wiring
 from . import cgroups, kernel, root
 
 TYPE_CHECKING = False
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 HIDDEN = ["/tmp", "/var/tmp", "/run", "/home", "/root", "/mnt", "/media"]
 SECCOMP = {"x86_64": 317, "aarch64": 277}
-NEW_LINK, REQUEST_CREATE = 16, 0x0605
+NETWORK = {"gateway": "10.64.0.1", "pods": ["10.64.0.0", 24], "services": ["10.64.1.0", 24]}
+POD = "10.64.0.3"
 GET_ACTION_AVAIL, USER_NOTIFICATION = 2, 0x7FC00000
 
 
@@ -108,23 +110,26 @@ def inside(kind: str) -> None:
 
 
 def veth(ids: tuple[int, int] | None) -> None:
-    """A pair of interfaces in a network namespace of our own."""
+    """A switch in a network namespace of our own, and somebody in another who is connected with it."""
     kernel.unshare(kernel.NEWNET | (kernel.NEWUSER if ids else 0))
     if ids:
         kernel.map_user((0, 0), ids)
-    information = attribute(18, attribute(1, b"veth\0"))
-    body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + attribute(3, b"probe0\0") + information
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink:
-        netlink.settimeout(5)
-        netlink.send(struct.pack("=IHHII", 16 + len(body), NEW_LINK, REQUEST_CREATE, 1, 0) + body)
-        answer = netlink.recv(65536)
-    code = struct.unpack_from("=i", answer, 16)[0]
-    if code:
-        raise OSError(-code, os.strerror(-code))
+    switch.furnish(NETWORK)
+    complaint = tried(lambda: connected(NETWORK))
+    if complaint:
+        raise OSError(0, complaint)
 
 
-def attribute(kind: int, value: bytes) -> bytes:
-    return struct.pack("=HH", 4 + len(value), kind) + value + b"\0" * (-len(value) % 4)
+def connected(network: dict[str, Any]) -> None:
+    """As a pod would be; whoever calls there is refused by nobody but the switch."""
+    parent = os.getppid()
+    kernel.unshare(kernel.NEWNET)
+    wiring.wire({**network, "address": POD, "switch": parent})
+    with socket.socket() as call:
+        call.settimeout(5)
+        refusal = call.connect_ex((network["gateway"], 9))
+    if refusal != errno.ECONNREFUSED:
+        raise OSError(refusal, f"the switch does not answer: {os.strerror(refusal)}")
 
 
 def notify() -> None:
