@@ -20,9 +20,11 @@ from paddlecloud.embedded.node.network.datagrams import DatagramRelay
 from paddlecloud.embedded.node.network.names import world
 from paddlecloud.embedded.node.network.nameserver import Nameserver
 from paddlecloud.embedded.node.network.proxy import Proxy
+from paddlecloud.embedded.node.network.reach import connected
 from paddlecloud.embedded.node.network.routing import Behind, Endpoint, Front
 from paddlecloud.embedded.node.routed import switch
 from paddlecloud.embedded.node.routed.network import link_of
+from paddlecloud.embedded.node.routed.opening import Doors, Through
 from paddlecloud.embedded.node.routed.outside import open_outside
 from paddlecloud.embedded.node.routed.rtnetlink import Netlink
 from paddlecloud.embedded.node.routed.wiring import outside_name
@@ -163,6 +165,9 @@ async def test_pods_keep_their_connections_when_the_node_is_killed_and_their_add
     await yard.open()
     assert links(yard) == before
     assert await yard.answer(address, PORT) == f"one to {yard.ranges.gateway}".encode()
+    # Another process of the platform, the gateway say, with sockets in stock.
+    beside = Through(yard.ranges, Doors(yard.home.run))
+    beside.make(address, socket.SOCK_STREAM).close()
     keeper = switch.found(str(yard.home.run))
     os.kill(keeper, signal.SIGKILL)
     await yard.until(lambda: not switch.found(str(yard.home.run)))
@@ -170,6 +175,8 @@ async def test_pods_keep_their_connections_when_the_node_is_killed_and_their_add
     assert switch.found(str(yard.home.run)) not in (0, keeper)
     assert await yard.answer(address, PORT) == f"one to {yard.ranges.gateway}".encode()
     assert await asked(yard, f"{address}:{PORT}") == [f"one to {yard.ranges.pods[4]}"]
+    (await connected(beside, Endpoint(address, PORT))).close()
+    beside.doors.close()
 
 
 async def test_connections_of_pods_to_the_world_outside_go_through_the_node(yard: RoutedYard) -> None:

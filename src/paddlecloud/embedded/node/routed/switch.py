@@ -93,10 +93,16 @@ def keep(writer: int) -> NoReturn:
 
 def set_up(wish: dict[str, Any], keeper: int) -> None:
     namespace = os.open(f"/proc/{keeper}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-    if link := wish.get("link"):
-        with Netlink() as machine:
-            connect_machine(machine, wish, link, namespace)
-    kernel.join(namespace, kernel.NEWNET)
+    with Netlink() as machine:
+        kernel.join(namespace, kernel.NEWNET)
+        if link := wish.get("link"):
+            with Netlink() as switch:
+                known = UPLINK in switch.links()
+            if not known:
+                # One that is there leads to a switch that was given up.
+                machine.do(rtnetlink.delete_link(link), but=(errno.ENODEV,))
+                machine.do(rtnetlink.pair(link, UPLINK, namespace))
+            lead_here(machine, wish, machine.links()[link])
     os.close(namespace)
     furnish(wish)
 
@@ -122,10 +128,8 @@ def furnish(wish: dict[str, Any]) -> None:
             file.write(value)
 
 
-def connect_machine(machine: Netlink, wish: dict[str, Any], link: str, namespace: int) -> None:
-    """The machine's end, and the routes of the machine to pods and Services."""
-    machine.do(rtnetlink.pair(link, UPLINK, namespace), but=(errno.EEXIST,))
-    index = socket.if_nametoindex(link)
+def lead_here(machine: Netlink, wish: dict[str, Any], index: int) -> None:
+    """The routes of the machine to pods and Services, through its link *index*."""
     through = (index, wish["gateway"], wish["machine"])
     machine.do(
         rtnetlink.link_up(index),
