@@ -282,12 +282,12 @@ def reap(children: list[Child]) -> None:
 
 def stop(children: list[Child]) -> None:
     """The API last: the others say goodbye through it."""
-    for child in reversed(children):
-        if child.pid:
-            os.kill(child.pid, signal.SIGTERM)
-            if child.name == "controllers":
-                wait_all([c for c in children if c.name != "api"])
-    wait_all(children)
+    others = [child for child in children if child.name != "api"]
+    for group in (others, children):
+        for child in group:
+            if child.pid:
+                os.kill(child.pid, signal.SIGTERM)
+        wait_all(group)
 
 
 def wait_all(children: list[Child]) -> None:

@@ -108,11 +108,15 @@ class Keeper:
     async def _pass(self) -> Step:
         seen = self._look()
         step = next_step(self.pod, seen)
+        if step.prepare:
+            # What is there in a moment is not first told as missing: the start would wait for that write.
+            await self._preparing.begin(self.pod)
+            self._wake.clear()
+            seen = self._look()
+            step = next_step(self.pod, seen)
         if step.remove:
             await self._remove(seen)
             return step
-        if step.prepare:
-            self._preparing.begin(self.pod)
         obstacles = [obstacle for wish in step.start if (obstacle := await self._start(wish))]
         await self._tell_ending(seen)
         await self._stop(step.stop, seen)
@@ -186,6 +190,8 @@ class Keeper:
         status = status_of(self.pod, seen, Addresses(address, HOST_ADDRESS))
         if status == self._sent or all(self.pod.status.get(k) == v for k, v in status.items()):
             return
+        # Who sees the status finds the events that led to it.
+        await self._shop.recorder.told(self.pod)
         try:
             self.update(await self._shop.upstream.publish(self.pod, status))
             self._sent = status
@@ -211,6 +217,7 @@ class Keeper:
         await workshop.leave(self.folder, self._shop)
         await asyncio.to_thread(self.folder.remove)
         if not seen.gone:
+            await self._shop.recorder.told(self.pod)
             with contextlib.suppress(NotFound, Conflict):
                 await self._shop.upstream.remove(self.pod)
         self._log.info("removed")

@@ -6,6 +6,7 @@ An image that cannot be had is asked for less and less often; anything else may 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,21 +20,27 @@ from .workshop import Preparation, Workshop
 
 RETRY = (0.5, 1.0, 2.0, 5.0)
 """Seconds between looks for something that is missing; the last one stays."""
+MOMENT = 0.1
+"""Seconds; most pods need nothing that is not here."""
 SHOWN = 1.0
 """Seconds for which a failed pull is told as such before it is a pause."""
 
 
 class Preparing:
     def __init__(self, folder: PodFolder, shop: Workshop, learn: Callable[..., None]) -> None:
-        self._folder, self._shop, self._learn = folder, shop, learn
+        self._folder, self._shop, self._tell = folder, shop, learn
+        self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._progress = ""
         self.done: Preparation | None = None
 
-    def begin(self, pod: Pod) -> None:
-        """See that somebody is at it."""
+    async def begin(self, pod: Pod) -> None:
+        """See that somebody is at it; returns when there is something to tell, but a moment later at most."""
         if self._task is None:
             self._task = asyncio.create_task(self._prepare(pod))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(MOMENT):
+                    await self._news.wait()
 
     async def dismiss(self) -> None:
         if self._task is not None:
@@ -72,6 +79,10 @@ class Preparing:
                 await recorder.tell(pod, "BackOff", words.back_off(failed.image))
                 await recorder.warn(pod, "Failed", "Error: ImagePullBackOff")
         await asyncio.sleep(seconds - SHOWN)
+
+    def _learn(self, **news: Any) -> None:
+        self._tell(**news)
+        self._news.set()
 
     def _tell_progress(self, text: str) -> None:
         first, self._progress = not self._progress, text

@@ -7,6 +7,7 @@ part of a name. A folder of the user's wins over a shipped one.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,9 +94,16 @@ def all_suites(roots: Iterable[Path]) -> list[Suite]:
 def read(folder: Path) -> Suite:
     path = folder / "suite.yaml"
     try:
-        return Suite(folder, Description.model_validate(yaml.safe_load(path.read_text(encoding="utf-8"))))
+        seen = path.stat()
+        return Suite(folder, description(path, (seen.st_mtime_ns, seen.st_ino, seen.st_size)))
     except (yaml.YAMLError, ValidationError, OSError) as error:
         raise WrongUse(f"{path} is not a suite description: {error}") from error
+
+
+@functools.lru_cache(maxsize=256)
+def description(path: Path, version: tuple[int, ...]) -> Description:
+    """What the file says; read once for each *version* of it, because every start of a container asks."""
+    return Description.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 def without_tag(image: str) -> str:

@@ -15,8 +15,8 @@ from ...cluster.informer import Informer
 from ...errors import PaddleCloudError
 
 RETRY = 1.0
-SETTLE = 0.01  # seconds; changes come in bursts, and one look serves them all
-REST = 3.0  # times the last look: however many objects there are, a quarter of a core is the most it takes
+SETTLE = 0.01  # seconds between looks; changes come in bursts, and one look serves them all
+REST = 3.0  # times what the last look cost: however many objects there are, it takes a quarter of a core
 
 
 async def look_on_change(
@@ -37,19 +37,20 @@ async def look_on_change(
         await informer.synced.wait()
         informer.subscribe(lambda old, new: changed.set())
     line = log.logger(f"workloads.{name}")
-    took = 0.0
+    rested = 0.0
     while True:
         try:
             async with asyncio.timeout(every):
                 await changed.wait()
         except TimeoutError:
             pass
-        await asyncio.sleep(max(SETTLE, REST * took))
+        # Whoever comes after a silence is served at once.
+        await asyncio.sleep(max(0.0, rested - time.monotonic()))
         changed.clear()
-        began = time.monotonic()
+        began = time.process_time()
         try:
             await look()
-            took = time.monotonic() - began
+            rested = time.monotonic() + max(SETTLE, REST * (time.process_time() - began))
         except PaddleCloudError as error:
             line.warning("will try again: %s", error.message)
             changed.set()
