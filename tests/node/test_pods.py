@@ -131,7 +131,8 @@ async def test_an_image_that_is_missing_keeps_only_its_own_container_from_runnin
     first = {"name": "first", "image": "tried", "command": ["true"]}
     main = {"name": "main", "image": "tried", "command": ["sh", "-c", "echo up; exec sleep 600"]}
     yard.run(containers=[main, missing], initContainers=[first])
-    await yard.until(lambda: yard.log() and "ErrImageNeverPull" in str(yard.now().status))
+    wanted = ("ErrImageNeverPull", "running")
+    await yard.until(lambda: all(w in str(yard.now().status.get("containerStatuses")) for w in wanted))
     states = {s["name"]: s["state"] for s in yard.now().status["containerStatuses"]}
     assert "running" in states["main"] and states["other"]["waiting"]["reason"] == "ErrImageNeverPull"
     assert yard.now().phase == "Pending" and not yard.now().ready

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # importing `typing` costs every shim 130 kB
     from typing import Any, NoReturn
 
 NOT_STARTED, NOT_EXECUTABLE, NOT_FOUND = 128, 126, 127
+LIMITED = b"l"
 MESSAGE_LIMIT = 4096
 FORWARDED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 
@@ -121,17 +122,38 @@ def spawn(
     theirs.close()
     streams.release()
     with ours:
-        failure = heard_from_child(ours, order, loop)
+        failure = limited(pid, containment, ours) or heard_from_child(ours, order, loop)
     if failure:
         streams.say(failure)
     return pid, failure
+
+
+def limited(child: int, containment: Containment, ours: socket.socket) -> str:
+    """Let the child go on once it is under its limits; why it is not, if that fails.
+
+    The kernel takes hundredths of a second for this, in which the child makes its root.
+    """
+    try:
+        containment.limit(child)
+        ours.send(LIMITED)
+    except (BrokenPipeError, ProcessLookupError):
+        return ""  # it has failed already, and says why
+    except OSError as error:
+        # Without the word the child ends.
+        ours.shutdown(socket.SHUT_WR)
+        return f"cannot start the container: its limits: {error.strerror or error}"
+    return ""
 
 
 def heard_from_child(ours: socket.socket, order: dict[str, Any], loop: Loop) -> str:
     """What the child complains of before it becomes the container; nothing: it has become it."""
     words = b""
     while True:
-        data, given, _, _ = socket.recv_fds(ours, 65536, 1, socket.MSG_CMSG_CLOEXEC)
+        try:
+            data, given, _, _ = socket.recv_fds(ours, 65536, 1, socket.MSG_CMSG_CLOEXEC)
+        except ConnectionResetError:
+            # It ended before it took our word.
+            data, given = b"", []
         if not data:
             return words.decode(errors="replace")
         if given:
@@ -156,6 +178,8 @@ def become(
         what, code = "its sandbox", NOT_STARTED
         containment.enter()
         streams.take()
+        if shim.recv(1) != LIMITED:
+            os._exit(NOT_STARTED)
         what, code = f"working directory {order['cwd']}", NOT_EXECUTABLE
         enter_folder(order["cwd"], make="sandbox" in order)
         what = "its user"
@@ -187,7 +211,7 @@ def die_with(shim: socket.socket) -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
         if shim.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b"":
-            os._exit(NOT_EXECUTABLE)
+            os._exit(NOT_STARTED)
     except BlockingIOError:
         return
 

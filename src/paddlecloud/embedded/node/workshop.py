@@ -85,7 +85,16 @@ class Preparation:
 
 async def prepare(pod: Pod, folder: PodFolder, shop: Workshop, progress: Progress) -> Preparation:
     """Raises an `Obstacle` for the first thing that all containers miss; images are missed by some only."""
-    found = await volumes.prepare(pod, place_of(pod, shop), shop.upstream)
+    # Nothing of the one is needed for the other, and both wait for other processes.
+    found, held = await asyncio.gather(
+        volumes.prepare(pod, place_of(pod, shop), shop.upstream),
+        hold(pod, folder, shop),
+        return_exceptions=True,
+    )
+    if isinstance(found, BaseException):
+        raise found
+    if isinstance(held, BaseException):
+        raise held
     containers = (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"])
     images: dict[str, tuple[Suite, Environment]] = {}
     obtained: dict[str, pulls.Image] = {}
@@ -105,7 +114,6 @@ async def prepare(pod: Pod, folder: PodFolder, shop: Workshop, progress: Progres
         for lack in (*security.lacks(pod, container, shop.levels), *lacks):
             message = f"container {container['name']} asks for what this node cannot give: {lack}"
             await shop.recorder.warn(pod, "IsolationLacking", message, container["name"])
-    await hold(pod, folder, shop)
     return Preparation(found, images, await linked(pod, found, shop), obtained, lacking)
 
 

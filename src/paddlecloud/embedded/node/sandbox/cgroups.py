@@ -39,10 +39,10 @@ class Group:
         for folders, limits in ((self._pod, self._pod_limits), (self._own, self._limits)):
             make(self._kind, folders, limits)
 
-    def enter(self) -> None:
-        """In the child: everything it forks is in the group too."""
+    def take(self, pid: int) -> None:
+        """Put the process (0: this one) into the group, and all that it forks from now on."""
         for folder in sorted(set(self._own.values())):
-            put(os.path.join(folder, "cgroup.procs"), "0")
+            put(os.path.join(folder, "cgroup.procs"), str(pid))
 
     def out_of_memory(self) -> bool:
         """Whether the kernel ended a process of the group for want of memory."""

@@ -39,8 +39,6 @@ class Containment:
 
     def prepare(self) -> None:
         """In the shim: whatever it forks from now on is in the container's process namespace."""
-        if self._group is not None:
-            self._group.make()
         if self._plan is None:
             return
         shared: list[str] = self._plan["shared"]
@@ -51,10 +49,14 @@ class Containment:
         elif not self._plan.get("hostPID"):
             kernel.unshare(kernel.NEWPID)
 
+    def limit(self, child: int) -> None:
+        """In the shim: put the child under its limits, while it goes about entering."""
+        if self._group is not None:
+            self._group.make()
+            self._group.take(child)
+
     def enter(self) -> None:
         """In the child: go to the namespaces of the pod and into a root of its own."""
-        if self._group is not None:
-            self._group.enter()
         if self._plan is None:
             return
         shared = sum(SHARED[name] for name in self._plan["shared"] if name in SHARED)
