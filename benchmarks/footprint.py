@@ -40,6 +40,12 @@ def platform(home: Home) -> Platform:
     return Platform(roles, tuple(pid for pid in (*shims, *holders) if pid and alive(pid)))
 
 
+def first_process(home: Home) -> int:
+    """That of a running container."""
+    found = (said(path, "pid") for path in home.root.glob("nodes/*/pods/*/containers/*/*/state.json"))
+    return next(pid for pid in found if pid and alive(pid))
+
+
 def said(path: Path, key: str) -> int:
     try:
         return int(json.loads(path.read_bytes()).get(key, 0))

@@ -173,9 +173,11 @@ class Client:
         """Ask for the deletion; raises `NotFound` for no such object, `Conflict` for another uid."""
         await self.request(requests.deletion(kind, key, uid=uid, grace=grace, propagation=propagation))
 
-    async def logs(self, namespace: str, pod: str, container: str = "", tail: int | None = None) -> str:
-        """The log of a container, its last *tail* lines when given."""
-        request = requests.pod_log(Key(namespace, pod), container=container, tail=tail)
+    async def logs(
+        self, namespace: str, pod: str, container: str = "", tail: int | None = None, *, stamped: bool = False
+    ) -> str:
+        """The log of a container, its last *tail* lines when given; *stamped*: every line with its time."""
+        request = requests.pod_log(Key(namespace, pod), container=container, tail=tail, stamped=stamped)
         status, body = await self._answer(request)
         if status >= 400:
             requests.parse(status, body)

@@ -133,11 +133,14 @@ def deletion(
     return Request("DELETE", path_of(kind, key), headers=SENDS_JSON, body=orjson.dumps(options))
 
 
-def pod_log(pod: Key, *, container: str = "", tail: int | None = None, follow: bool = False) -> Request:
+def pod_log(
+    pod: Key, *, container: str = "", tail: int | None = None, follow: bool = False, stamped: bool = False
+) -> Request:
     query = {
         "container": container,
         "tailLines": "" if tail is None else str(tail),
         "follow": "true" if follow else "",
+        "timestamps": "true" if stamped else "",
     }
     given = tuple((name, value) for name, value in query.items() if value)
     # Errors come as JSON, the log itself as plain text: a strict server must be allowed both.
