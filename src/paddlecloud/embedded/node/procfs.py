@@ -1,11 +1,14 @@
 """What /proc tells about processes. A process is its pid and its start time, in one boot: a pid alone lies.
 
-Only the standard library: the shims use it.
+Only the standard library, and of that as little as possible: the shims use it, and what they touch of the
+interpreter they no longer share with each other.
 """
 
 from __future__ import annotations
 
 import os
+
+PIECE = 64 * 1024
 
 
 def start_time(pid: int) -> int:
@@ -15,22 +18,19 @@ def start_time(pid: int) -> int:
 
 def stat_fields(pid: int) -> list[str]:
     """The fields of /proc/PID/stat after the name, which may itself hold spaces and brackets."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()
+    return text(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
 def boot() -> str:
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
-            return file.read().strip()
+        return text("/proc/sys/kernel/random/boot_id").strip()
     except OSError:
         return ""
 
 
 def children(pid: int) -> list[int]:
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
-            return [int(child) for child in file.read().split()]
+        return [int(child) for child in text(f"/proc/{pid}/task/{pid}/children").split()]
     except OSError:
         # Kernels without CONFIG_PROC_CHILDREN; and a process that is gone has none.
         return [int(p) for p in os.listdir("/proc") if p.isdigit() and parent(int(p)) == pid]
@@ -51,3 +51,15 @@ def parent(pid: int) -> int:
         return int(stat_fields(pid)[1])
     except OSError:
         return 0
+
+
+def text(path: str) -> str:
+    """All of a file, without the buffers of a file object."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        pieces = []
+        while piece := os.read(descriptor, PIECE):
+            pieces.append(piece)
+    finally:
+        os.close(descriptor)
+    return b"".join(pieces).decode("utf-8", "replace")

@@ -21,7 +21,7 @@ import socket
 import sys
 import time
 
-from . import notify, stdio
+from . import notify, procfs, stdio
 from .loop import Loop
 from .procfs import boot as boot
 from .procfs import children
@@ -70,8 +70,7 @@ def claim() -> bool:
 
 
 def supervise(ready: int) -> None:
-    with open("run.json", encoding="utf-8") as file:
-        order: dict[str, Any] = json.load(file)
+    order: dict[str, Any] = json.loads(procfs.text("run.json"))
     loop = Loop()
     ends: dict[int, int] = {}
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -268,8 +267,12 @@ def termination_message(path: str) -> str:
 def write(name: str, content: dict[str, Any]) -> None:
     """Readers see the whole file or none."""
     descriptor = os.open(name + ".new", os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(content, file)
+    text = json.dumps(content).encode()
+    try:
+        while text:
+            text = text[os.write(descriptor, text) :]
+    finally:
+        os.close(descriptor)
     os.rename(name + ".new", name)
 
 

@@ -69,6 +69,7 @@ def main(run_folder: str, place: str = "") -> int:
 def loaded() -> dict[str, Run]:
     # The folder above this one, last: nothing there may stand in the way of the standard library.
     sys.path.append(os.path.dirname(FOLDER))
+    importlib.import_module(f"{PACKAGE}.sandbox.kernel").look_up()
     return {verb: importlib.import_module(f"{PACKAGE}.{module}").run for verb, module in VERBS.items()}
 
 

@@ -108,8 +108,7 @@ def resident(pids: list[int]) -> int:
 
 def opened_holder() -> int:
     """A pidfd of the pod's holder."""
-    with open(HOLDER, encoding="utf-8") as file:
-        record = json.load(file)
+    record = json.loads(procfs.text(HOLDER))
     fd = os.pidfd_open(record["pid"])
     if procfs.start_time(record["pid"]) != record["pidStart"] or record["boot"] != procfs.boot():
         os.close(fd)

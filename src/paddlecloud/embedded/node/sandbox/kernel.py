@@ -24,6 +24,15 @@ _OPEN_TREE, _MOVE_MOUNT, _OPENAT2, _MOUNT_SETATTR = 428, 429, 437, 442
 _HERE, _EMPTY_PATH, _RECURSIVE = -100, 0x1000, 0x8000
 _CLONE, _FROM_EMPTY_PATH, _FOLLOW_TARGET = 1, 0x04, 0x10
 _LIBC = ctypes.CDLL(None, use_errno=True)
+FUNCTIONS = (
+    "capset", "mount", "pivot_root", "prctl", "sethostname", "setns", "syscall", "umount2", "unshare",
+)  # fmt: skip
+
+
+def look_up() -> None:
+    """Find the functions used here, once for all processes that are forked afterwards."""
+    for name in FUNCTIONS:
+        getattr(_LIBC, name)
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
