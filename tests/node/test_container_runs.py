@@ -239,3 +239,17 @@ def test_a_process_of_another_boot_or_start_time_is_not_alive() -> None:
     assert attempts.is_alive(me, "shim")
     assert not attempts.is_alive(me | {"boot": "another"}, "shim")
     assert not attempts.is_alive(me | {"shimStart": 1}, "shim")
+
+
+async def test_a_command_that_cannot_be_put_under_its_limits_is_not_run(runs: Runs) -> None:
+    said = runs.home.root / "said"
+    nowhere = {
+        "kind": "cgroup1",
+        "pod": {"pids": "/proc/nowhere"},
+        "podLimits": {},
+        "name": "m",
+        "limits": {},
+    }
+    ended = await runs.finish("touch", str(said), cgroup=nowhere)
+    assert (ended.not_started or ended.exit_code == 128) and "its limits" in ended.message
+    assert not said.exists()

@@ -59,3 +59,10 @@ def test_a_misspelled_description_is_refused_with_its_path(tmp_path: Path) -> No
     folder = a_suite(tmp_path, "shapes", "paddlecloud/shapes", more="requirement: x\n")
     with pytest.raises(WrongUse, match=f"{folder}/suite.yaml"):
         suites.resolve("paddlecloud/shapes", [tmp_path])
+
+
+def test_a_description_that_changed_is_read_again(tmp_path: Path) -> None:
+    folder = a_suite(tmp_path, "shapes", "paddlecloud/shapes")
+    assert suites.read(folder).says.at == "/workspace"
+    (folder / "suite.yaml").write_text("name: shapes\nimages: [paddlecloud/shapes]\nat: /elsewhere\n")
+    assert suites.read(folder).says.at == "/elsewhere"
