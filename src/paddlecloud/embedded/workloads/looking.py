@@ -25,11 +25,13 @@ async def look_on_change(
     look: Callable[[], Awaitable[None]],
     *,
     every: float = 60.0,
+    settle: float = SETTLE,
     changed: asyncio.Event | None = None,
 ) -> None:
     """Call *look* at the start, after every change and every so often; errors are logged and retried.
 
-    Who follows more than the informers given here sets *changed*.
+    Who follows more than the informers given here sets *changed*. A look that costs what is there, not what
+    is new, asks for a longer time to *settle*.
     """
     changed = changed or asyncio.Event()
     changed.set()
@@ -50,7 +52,7 @@ async def look_on_change(
         began = time.process_time()
         try:
             await look()
-            rested = time.monotonic() + max(SETTLE, REST * (time.process_time() - began))
+            rested = time.monotonic() + max(settle, REST * (time.process_time() - began))
         except PaddleCloudError as error:
             line.warning("will try again: %s", error.message)
             changed.set()

@@ -43,7 +43,8 @@ WORKLOADS: tuple[Controller, ...] = (
     knative.REVISIONS,
 )
 
-
+LAZY = 0.1
+"""Seconds between two looks at all there is: nobody waits for them, and a burst needs the processor."""
 CONTROLLERS: tuple[Controller, ...] = (*ours.CONTROLLERS, *ours.EMBEDDED_ONLY, *WORKLOADS)
 
 
@@ -74,9 +75,12 @@ async def run(
         everything = Everything(access, informers)
         tasks.create_task(everything.run())
         collector = Collector(client, everything)
-        tasks.create_task(look_on_change("collector", (), collector.look, changed=everything.told()))
+        tasks.create_task(
+            look_on_change("collector", (), collector.look, changed=everything.told(), settle=LAZY)
+        )
         keeping = Housekeeping(client, informers, everything, utc_now)
-        tasks.create_task(look_on_change("housekeeping", kept, keeping.look, changed=everything.told()))
+        told = everything.told()
+        tasks.create_task(look_on_change("housekeeping", kept, keeping.look, changed=told, settle=LAZY))
 
 
 async def say_where_models_go(home: Home, client: Client) -> None:
