@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.informer import Informer
 from paddlecloud.cluster.kubeconfig import from_kubeconfig
 from paddlecloud.cluster.remotecommands import Ends, RemoteCommand, run
+from paddlecloud.errors import TimedOut
 
 NAMESPACE = "default"
 PATIENCE = 120.0
@@ -79,7 +81,8 @@ class Bench:
         began = time.time()
         await asyncio.gather(*map(one, names))
         keys = [Key(NAMESPACE, name) for name in names]
-        await self.until(lambda: all(self.phase(key) == "Running" for key in keys))
+        patience = PATIENCE + len(names)
+        await self.until(lambda: all(self.phase(key) == "Running" for key in keys), patience)
         return max([await self.first_line(key) for key in keys]) - began
 
     async def commands(self, pod: str, rounds: int) -> list[float]:
@@ -102,12 +105,16 @@ class Bench:
         # Nanoseconds are more than Python reads.
         return datetime.fromisoformat(line[:26] + "+00:00").timestamp()
 
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for the watch to show it."""
-        async with asyncio.timeout(PATIENCE):
-            while not holds():
-                self.changed.clear()
-                await self.changed.wait()
+    async def until(self, holds: Callable[[], bool], patience: float = PATIENCE) -> None:
+        """Wait for the watch to show it; raises `TimedOut` with what it shows instead."""
+        try:
+            async with asyncio.timeout(patience):
+                while not holds():
+                    self.changed.clear()
+                    await self.changed.wait()
+        except TimeoutError:
+            shown = dict(Counter(pod.phase for pod in self.pods.all()))
+            raise TimedOut(f"not seen within {patience:.0f} s; pods by phase: {shown}") from None
 
 
 @asynccontextmanager
