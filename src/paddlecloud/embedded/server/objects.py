@@ -8,7 +8,6 @@ stored that was not checked, and nothing is answered that was not stored.
 from __future__ import annotations
 
 import contextlib
-import copy
 import secrets
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -206,7 +205,7 @@ class Objects:
             entry = self._kept(kind, place)
             before = entry.load()
             old = shown(kind, before)
-            made = make(copy.deepcopy(old))
+            made = make(shown(kind, entry.load()))
             check_identity(kind, old, made)
             new = self._readying.ready(kind, merged(kind, old, made, subresource), before, options)
             if options.owners_known:

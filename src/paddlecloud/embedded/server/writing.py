@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+import orjson
 
 from ...errors import BadRequest, MethodNotAllowed
 from . import refusals
@@ -72,7 +73,7 @@ def merged(kind: Kind, old: Body, made: Body, subresource: str) -> Body:
     """What a write through this path may change: the status alone, or all but the status."""
     made = {k: v for k, v in made.items() if k not in ("apiVersion", "kind")}
     if subresource in ("status", "approval"):
-        new = copy.deepcopy(old)
+        new: Body = orjson.loads(orjson.dumps(old))  # a copy, many times faster than copying piece by piece
         new.pop("status", None)
         if "status" in made:
             new["status"] = made["status"]
