@@ -54,7 +54,17 @@ def kubectl(minor: str) -> GoProgram:
 
 KUBECTLS = tuple(kubectl(minor) for minor in ("1.32", "1.34"))
 """Those the server must serve beside its own, which comes with Kubernetes."""
-EXTRAS: tuple[Extra, ...] = (*KUBECTLS,)
+COREDNS = GoProgram(
+    name="CoreDNS",
+    source=SOURCES / "coredns",
+    module="go.mod",
+    pinned_by="github.com/coredns/coredns",
+    binary="coredns",
+    needed=2 * GIGABYTE,
+    minutes=3,
+)
+"""The names of a real cluster with a node."""
+EXTRAS: tuple[Extra, ...] = (*KUBECTLS, COREDNS)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,5 @@
-"""The certificates of a throw-away control plane: one authority, one server, one key for service accounts.
+"""The certificates of a throw-away cluster: one authority, one server, its own as a client of nodes, one key
+for service accounts.
 
 Everything is made anew for every start, so that no key is worth anything once the folder is gone.
 """
@@ -6,6 +7,7 @@ Everything is made anew for every start, so that no key is worth anything once t
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,24 +29,36 @@ class Certificates:
     ca_key: Path
     server: Path
     server_key: Path
+    client: Path
+    """Of the server, when it asks a node."""
+    client_key: Path
     account_key: Path
 
 
-def make(folder: Path, now: datetime) -> Certificates:
-    """Write all of them into *folder*; private keys are readable by the owner only."""
+def make(folder: Path, now: datetime, addresses: Iterable[str] = ()) -> Certificates:
+    """Write all of them into *folder*; private keys are readable by the owner only.
+
+    The server is known by loopback and by *addresses*.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     paths = Certificates(
         ca=folder / "ca.crt",
         ca_key=folder / "ca.key",
         server=folder / "server.crt",
         server_key=folder / "server.key",
+        client=folder / "client.crt",
+        client_key=folder / "client.key",
         account_key=folder / "accounts.key",
     )
-    ca_key, server_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    ca_key, server_key, client_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(3))
+    server = for_server(server_key.public_key(), now, addresses)
+    client = for_client_of_nodes(client_key.public_key(), now)
     paths.ca.write_bytes(authority(ca_key, now).public_bytes(Encoding.PEM))
-    paths.server.write_bytes(for_loopback(server_key, ca_key, now).public_bytes(Encoding.PEM))
+    paths.server.write_bytes(signed(server, ca_key).public_bytes(Encoding.PEM))
+    paths.client.write_bytes(signed(client, ca_key).public_bytes(Encoding.PEM))
     keep_secret(paths.ca_key, ca_key)
     keep_secret(paths.server_key, server_key)
+    keep_secret(paths.client_key, client_key)
     keep_secret(paths.account_key, rsa.generate_private_key(public_exponent=65537, key_size=2048))
     return paths
 
@@ -63,18 +77,29 @@ def authority(key: ec.EllipticCurvePrivateKey, now: datetime) -> x509.Certificat
     )
 
 
-def for_loopback(
-    key: ec.EllipticCurvePrivateKey, ca: ec.EllipticCurvePrivateKey, now: datetime
-) -> x509.Certificate:
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+def for_server(
+    key: ec.EllipticCurvePublicKey, now: datetime, addresses: Iterable[str]
+) -> x509.CertificateBuilder:
+    known = [x509.IPAddress(ipaddress.ip_address(address)) for address in ("127.0.0.1", *addresses)]
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kube-apiserver")])
     return (
-        started(subject, key.public_key(), now)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        started(subject, key, now)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), *known]), critical=False)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.public_key()), critical=False)
-        .sign(ca, hashes.SHA256())
     )
+
+
+def for_client_of_nodes(key: ec.EllipticCurvePublicKey, now: datetime) -> x509.CertificateBuilder:
+    organization = x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters")
+    subject = x509.Name([organization, x509.NameAttribute(NameOID.COMMON_NAME, "kube-apiserver")])
+    return started(subject, key, now).add_extension(
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False
+    )
+
+
+def signed(certificate: x509.CertificateBuilder, ca: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.public_key())
+    return certificate.add_extension(issuer, critical=False).sign(ca, hashes.SHA256())
 
 
 def started(subject: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime) -> x509.CertificateBuilder:

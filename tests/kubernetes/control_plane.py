@@ -13,9 +13,9 @@ import secrets
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -36,24 +36,49 @@ START_LIMIT = 60.0
 """Seconds; it takes 4 on an idle machine."""
 
 
+SERVICES = "10.96.0.0/16"
+API_SERVICE = "10.96.0.1"
+"""The first address of the range is the API's."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What a control plane must know of where its nodes are."""
+
+    api: str
+    """The address under which nodes and pods reach the API."""
+    users: Mapping[str, tuple[str, str]]
+    """Who else gets a token: a name for us, that of the user, and its group."""
+
+
 @dataclass(frozen=True)
 class ControlPlane:
     kubeconfig: Path
     rest: Rest
+    certificates: Certificates
+    tokens: Mapping[str, str] = field(repr=False)
+
+    def kubeconfig_of(self, user: str) -> Path:
+        """For one of the users there are tokens for."""
+        path = self.kubeconfig.with_name(f"{user}.kubeconfig")
+        return write_kubeconfig(path, self.rest.server, self.certificates, self.tokens[user])
 
 
 @contextmanager
-def control_plane(home: Path, binaries: Path, *, durable: bool = False) -> Iterator[ControlPlane]:
+def control_plane(
+    home: Path, binaries: Path, *, durable: bool = False, nodes: Nodes | None = None
+) -> Iterator[ControlPlane]:
     """Kubernetes with our CRDs, ready to be asked; *home* keeps its data, keys and logs.
 
     What tests write is worth nothing after a crash of the machine; *durable* is for measuring the cost.
+    Without *nodes* it listens on loopback only.
     """
-    paths = certificates.make(home / "pki", datetime.now(UTC))
-    tokens = make_tokens(home / "pki" / "tokens.csv")
+    paths = certificates.make(home / "pki", datetime.now(UTC), [nodes.api, API_SERVICE] if nodes else ())
+    tokens = make_tokens(home / "pki" / "tokens.csv", nodes.users if nodes else {})
     with ExitStack() as stack:
         etcd = stack.enter_context(running(binaries / "etcd", etcd_flags(durable), home / "etcd"))
         wait_for_socket(client_socket(home), etcd)
-        server = stack.enter_context(api_server(home, binaries, paths))
+        server = stack.enter_context(api_server(home, binaries, paths, nodes))
         rest = Rest(server, paths.ca.read_text(), tokens["admin"])
         stack.callback(rest.close)
         # Before the controllers: they look for new kinds only every 30 seconds.
@@ -64,14 +89,15 @@ def control_plane(home: Path, binaries: Path, *, durable: bool = False) -> Itera
         until(
             lambda: default_account_exists(rest), what="the first work of the controllers", limit=START_LIMIT
         )
-        yield ControlPlane(write_kubeconfig(home / "kubeconfig", server, paths, tokens["admin"]), rest)
+        kubeconfig = write_kubeconfig(home / "kubeconfig", server, paths, tokens["admin"])
+        yield ControlPlane(kubeconfig, rest, paths, tokens)
 
 
 CONTROLLERS = "kube-controller-manager"
 
 
 @contextmanager
-def api_server(home: Path, binaries: Path, paths: Certificates) -> Iterator[str]:
+def api_server(home: Path, binaries: Path, paths: Certificates, nodes: Nodes | None) -> Iterator[str]:
     """The address of a kube-apiserver that is ready.
 
     The kernel names a free port, but another process can take it before the server does: then again.
@@ -80,7 +106,7 @@ def api_server(home: Path, binaries: Path, paths: Certificates) -> Iterator[str]
         port = free_port()
         server = f"https://127.0.0.1:{port}"
         with ExitStack() as stack:
-            flags = api_server_flags(home, port, paths)
+            flags = [*api_server_flags(home, port, paths), *reachable_by(nodes, paths)]
             folder = home / f"kube-apiserver-{attempt}"
             process = stack.enter_context(running(binaries / "kube-apiserver", flags, folder))
             try:
@@ -136,19 +162,33 @@ def client_socket(home: Path) -> Path:
 def api_server_flags(home: Path, port: int, paths: Certificates) -> list[str]:
     return [
         f"--etcd-servers=unix://{client_socket(home)}",
-        "--bind-address=127.0.0.1",
         f"--secure-port={port}",
-        "--advertise-address=127.0.0.1",
-        # No pod will ever look for the API: and an endpoint on loopback is not allowed.
-        "--endpoint-reconciler-type=none",
-        "--service-cluster-ip-range=10.96.0.0/16",
+        f"--service-cluster-ip-range={SERVICES}",
         f"--tls-cert-file={paths.server}",
         f"--tls-private-key-file={paths.server_key}",
         f"--token-auth-file={home / 'pki' / 'tokens.csv'}",
-        "--authorization-mode=RBAC",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={paths.account_key}",
         f"--service-account-signing-key-file={paths.account_key}",
+    ]
+
+
+def reachable_by(nodes: Nodes | None, paths: Certificates) -> list[str]:
+    if nodes is None:
+        return [
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            # No pod will ever look for the API: and an endpoint on loopback is not allowed.
+            "--endpoint-reconciler-type=none",
+            "--authorization-mode=RBAC",
+        ]
+    return [
+        f"--advertise-address={nodes.api}",
+        "--authorization-mode=Node,RBAC",
+        "--enable-admission-plugins=NodeRestriction",
+        f"--kubelet-client-certificate={paths.client}",
+        f"--kubelet-client-key={paths.client_key}",
+        "--kubelet-preferred-address-types=InternalIP",
     ]
 
 
@@ -165,12 +205,13 @@ def controller_flags(kubeconfig: Path, paths: Certificates, home: Path) -> list[
     ]
 
 
-def make_tokens(path: Path) -> dict[str, str]:
+def make_tokens(path: Path, more: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """A token for each user, in the form of a token file: token, user, uid, groups."""
     users = {
         "admin": ("admin", "system:masters"),
         "stranger": ("stranger", "nobody"),
         CONTROLLERS: (f"system:{CONTROLLERS}", ""),
+        **more,
     }
     tokens = {user: secrets.token_hex(16) for user in users}
     path.touch(mode=0o600)

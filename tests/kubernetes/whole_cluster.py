@@ -1,0 +1,82 @@
+"""A real Kubernetes with a real node for the time of a `with`: what the contracts of nodes are measured by.
+
+All of it lives in namespaces of its own; one socket on this machine's loopback leads to its API. It needs
+root. When the `with` ends, or its process, nothing is left.
+
+    python -m tests.kubernetes.whole_cluster HOME       one to play with, until Ctrl-C
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.kubernetes import build, node_parts
+from tests.kubernetes.build_extras import COREDNS
+from tests.kubernetes.build_go import CannotBuild
+from tests.kubernetes.control_plane import control_plane, write_kubeconfig
+from tests.kubernetes.enclosure import control_group, enclosed, name_host, share_mounts
+from tests.kubernetes.node import NAME, NODES, Place, node, prepare_network
+from tests.kubernetes.processes import running
+from tests.kubernetes.relay import relay
+from tests.kubernetes.waiting import until
+
+ROOT = Path(__file__).parent.parent.parent
+READY = "ready.kubeconfig"
+LIMIT = 180.0
+
+
+@contextmanager
+def whole_cluster(home: Path) -> Iterator[Path]:
+    """The kubeconfig of its owner, as soon as pods can run; raises `CannotBuild` where they never will."""
+    check_rights()
+    build.build()
+    node_parts.build()
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    arguments = ["-m", "tests.kubernetes.whole_cluster", str(home)]
+    with running(Path(sys.executable), arguments, home / "outside", environ) as process:
+
+        def ready() -> bool:
+            process.check()
+            return (home / READY).exists()
+
+        until(ready, what=f"a cluster with a node (log: {process.log})", limit=LIMIT)
+        yield home / READY
+
+
+def check_rights() -> None:
+    if os.geteuid() != 0:
+        raise CannotBuild("a real node needs root", next_step="run the tests as root, on a machine of yours")
+
+
+def main(home: Path) -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener, control_group() as group:
+        place = Place(home, build.build(), node_parts.build(), COREDNS.built(), group)
+        return enclosed(partial(live, place, listener))
+
+
+def live(place: Place, listener: socket.socket) -> int:
+    """Be the cluster until somebody ends it."""
+    share_mounts()
+    name_host(NAME)
+    prepare_network()
+    with control_plane(place.home, place.kubernetes, nodes=NODES) as plane:
+        relay(listener, "127.0.0.1", urlsplit(plane.rest.server).port or 0)
+        with node(place, plane):
+            outside = f"https://127.0.0.1:{listener.getsockname()[1]}"
+            told = place.home / "outside.kubeconfig"
+            write_kubeconfig(told, outside, plane.certificates, plane.tokens["admin"])
+            told.rename(place.home / READY)
+            signal.pause()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
