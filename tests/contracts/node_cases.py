@@ -1,6 +1,6 @@
 """Pods as cases: what they are made of, when they have come where the case wants them, and what is then said.
 
-Addresses, times and identities differ from run to run: of these only the presence is compared.
+Addresses, times and identities differ from run to run: of these only the presence is looked at.
 """
 
 from __future__ import annotations
@@ -50,16 +50,55 @@ def has_come(until: str, status: Body) -> bool:
     return any(c["state"].get("waiting", {}).get("reason") == until for c in containers)
 
 
-SOME = "<some>"
-FLEETING = ("containerID", "imageID", "image", "podIP", "hostIP", "startTime", "startedAt", "finishedAt", "lastTransitionTime", "uid")
+def summary(status: Body) -> Body:
+    """What is said of a pod, a line for each condition and each container."""
+    found = {key: cut(status[key]) for key in ("phase", "reason", "message", "qosClass") if status.get(key)}
+    for condition in status["conditions"]:
+        found[condition["type"]] = line(condition["status"], condition)
+    containers = [*status.get("initContainerStatuses", ()), *status["containerStatuses"]]
+    return {**found, **{told["name"]: of_container(told) for told in containers}}
 
 
-def shape(said: Any) -> Any:
-    """What was said, without what no two runs have in common."""
-    if isinstance(said, dict):
-        return {k: SOME if k in FLEETING and v else shape(v) for k, v in said.items() if v is not None and k not in ("lastProbeTime", "podIPs", "hostIPs")}
-    if isinstance(said, list):
-        return [shape(item) for item in said]
-    if isinstance(said, str):
-        return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|[0-9a-f]{32,}|test-[0-9a-f]{8}", SOME, said)
-    return said
+def of_container(told: Body) -> str:
+    [(kind, details)] = told["state"].items()
+    words = [line(kind, details)]
+    words += [word for word in ("started", "ready") if told[word]]
+    if told["restartCount"]:
+        words.append(f"restarts: {told['restartCount']}")
+    # A kubelet removes the second last run some time after the last one has ended.
+    if kind != "terminated" and (before := told["lastState"].get("terminated")):
+        words.append(line("before: terminated", before))
+    return ", ".join(words)
+
+
+def line(kind: str, details: Body) -> str:
+    code = str(details["exitCode"]) if "exitCode" in details else ""
+    words = " ".join(word for word in (kind, details.get("reason"), code) if word)
+    message = cut(details.get("message", ""))
+    return f"{words}: {message}" if message else words
+
+
+FLEETING = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|test-[0-9a-f]{8}")
+
+
+def cut(message: str) -> str:
+    """Its first line, without names that no two runs have in common; ours goes on with what to do."""
+    return FLEETING.sub("*", message.partition("\n")[0])
+
+
+def agrees(said: str | None, wanted: str) -> bool:
+    """Whether these are the wanted words, where `*` stands for any."""
+    pattern = ".*".join(re.escape(part) for part in wanted.split("*"))
+    return said is not None and re.fullmatch(pattern, said, re.DOTALL) is not None
+
+
+def lacks(status: Body) -> list[str]:
+    """What must be told of every container, whatever its value, and is not."""
+    missing = [f"pod {key}" for key in ("startTime", "hostIP", "podIP") if not status.get(key)]
+    for told in status["containerStatuses"]:
+        [(kind, details)] = told["state"].items()
+        times = {"running": ["startedAt"], "terminated": ["startedAt", "finishedAt", "containerID"]}
+        missing += [f"{told['name']} {key}" for key in times.get(kind, ()) if not details.get(key)]
+        if kind != "waiting":
+            missing += [f"{told['name']} {key}" for key in ("containerID", "imageID") if not told.get(key)]
+    return missing

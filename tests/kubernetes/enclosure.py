@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from paddlecloud.embedded.node.sandbox import kernel
 from tests.kubernetes.processes import end_with_parent
+
+from paddlecloud.embedded.node.sandbox import kernel
 
 GROUPS = Path("/sys/fs/cgroup")
 PREFIX = "pdc-tests-"

@@ -1,4 +1,4 @@
-"""A real node in the enclosure of its cluster: containerd, kubelet, kube-proxy, and CoreDNS where it is built.
+"""A real node in the enclosure of its cluster: containerd, kubelet, kube-proxy, CoreDNS where it is built.
 
 Whoever starts it is root in namespaces of its own (`enclosure`): fixed paths and ports are free there.
 """
@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from paddlecloud.embedded.node.sandbox import kernel
 from tests.kubernetes.control_plane import START_LIMIT, ControlPlane, Nodes
 from tests.kubernetes.node_images import PAUSE
 from tests.kubernetes.processes import Process, running
 from tests.kubernetes.scheduler import kube_scheduler
 from tests.kubernetes.waiting import until
+
+from paddlecloud.embedded.node.sandbox import kernel
 
 NAME = "real"
 ADDRESS = "10.99.0.1"
@@ -64,8 +65,7 @@ def node(place: Place, plane: ControlPlane) -> Iterator[None]:
         runtime = stack.enter_context(containerd(place))
         scheduler = kube_scheduler(place.home, place.kubernetes, plane.kubeconfig_of("kube-scheduler"))
         stack.enter_context(scheduler)
-        if place.coredns:
-            stack.enter_context(coredns(place, plane))
+        names = stack.enter_context(coredns(place, plane)) if place.coredns else None
         import_images(place, runtime)
         kubelet = stack.enter_context(running_kubelet(place, plane))
 
@@ -78,6 +78,8 @@ def node(place: Place, plane: ControlPlane) -> Iterator[None]:
         until(ready, what=f"a Ready node (log: {kubelet.log})", limit=START_LIMIT)
         # It looks for its node, and again ever later if there is none.
         stack.enter_context(kube_proxy(place, plane))
+        if names:
+            names.check()
         yield
 
 
@@ -260,7 +262,6 @@ def kube_proxy(place: Place, plane: ControlPlane) -> Iterator[Process]:
 
 
 COREFILE = """.:53 {{
-    bind {address}
     errors
     kubernetes cluster.local in-addr.arpa {{
         kubeconfig {kubeconfig}
@@ -276,6 +277,6 @@ def coredns(place: Place, plane: ControlPlane) -> Iterator[Process]:
     assert place.coredns
     folder = place.home / "coredns"
     folder.mkdir()
-    (folder / "Corefile").write_text(COREFILE.format(address=ADDRESS, kubeconfig=plane.kubeconfig))
+    (folder / "Corefile").write_text(COREFILE.format(kubeconfig=plane.kubeconfig))
     with running(place.coredns, ["-conf=Corefile"], folder, place.environ) as process:
         yield process

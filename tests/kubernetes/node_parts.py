@@ -1,4 +1,4 @@
-"""What a node of the tests needs beside Kubernetes itself: a container runtime and images, in the user's cache.
+"""What a real node needs beside Kubernetes itself: a container runtime and images, in the user's cache.
 
 The runtime comes from the packages of this Debian, unpacked and never installed. `source` is written last:
 without it, or with another one, there are no parts.

@@ -103,7 +103,7 @@ async def test_a_command_that_does_not_exist_is_named_in_message_and_log(runs: R
 
 async def test_a_working_directory_that_does_not_exist_is_named(runs: Runs) -> None:
     end = await runs.finish("true", cwd="/no/such/folder")
-    assert end.exit_code == 127
+    assert end.exit_code == 128
     assert "working directory /no/such/folder: not found" in end.message
 
 

@@ -6,11 +6,10 @@ import (
 	"github.com/coredns/coredns/coremain"
 	_ "github.com/coredns/coredns/plugin/errors"
 	_ "github.com/coredns/coredns/plugin/kubernetes"
-	_ "github.com/coredns/coredns/plugin/ready"
 )
 
 func main() {
 	// The order in which a query passes them.
-	dnsserver.Directives = []string{"ready", "errors", "kubernetes"}
+	dnsserver.Directives = []string{"errors", "kubernetes"}
 	coremain.Run()
 }

@@ -80,12 +80,13 @@ def waiting_to_start(pod: Pod, container: Container, seen: Sight) -> Wire:
     obstacle = seen.obstacles.get(name) or seen.obstacle
     if obstacle:
         return {"reason": obstacle.reason, "message": str(obstacle)}
-    if roles.first(pod) and not (roles.is_first(pod, name) and seen.prepared):
-        initialized = all(is_initialized(c, last(seen, c["name"])) for c in roles.first(pod))
-        if not initialized or roles.is_first(pod, name):
-            return {"reason": "PodInitializing"}
-    if lacked := seen.lacking.get(container.get("image") or ""):
+    initialized = all(is_initialized(c, last(seen, c["name"])) for c in roles.first(pod))
+    has_turn = seen.prepared if roles.is_first(pod, name) else initialized
+    lacked = seen.lacking.get(container.get("image") or "")
+    if lacked and has_turn:
         return {"reason": lacked.reason, "message": str(lacked)}
+    if roles.first(pod):
+        return {"reason": "PodInitializing"}
     return {"reason": "ContainerCreating"} | ({"message": seen.progress} if seen.progress else {})
 
 

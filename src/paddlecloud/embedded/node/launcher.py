@@ -83,10 +83,15 @@ class Launcher:
             raise Failed(f"{what} could not be started: {cause}")
 
     async def _ask(self, verb: str, folder: Path) -> str:
-        reader, writer = await asyncio.open_unix_connection(sock=await self.connect())
+        connection = await self.connect()
         try:
-            writer.write(f"{verb} ".encode() + os.fsencode(folder) + b"\n")
-            await writer.drain()
+            # At once, before anything else has its turn: the zygote sends away who says nothing for long.
+            connection.send(f"{verb} ".encode() + os.fsencode(folder) + b"\n")
+        except ConnectionError as error:
+            connection.close()
+            raise Failed("the zygote went away while it started a container") from error
+        reader, writer = await asyncio.open_unix_connection(sock=connection)
+        try:
             return (await reader.readline()).decode().strip()
         except ConnectionError as error:
             raise Failed("the zygote went away while it started a container") from error

@@ -34,7 +34,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs every shim 130 kB
     from typing import Any, NoReturn
 
-NOT_STARTED, NOT_EXECUTABLE, NOT_FOUND = 128, 126, 127
+NOT_STARTED = 128
+"""As container runtimes say it of whatever kept a command from running."""
 LIMITED = b"l"
 MESSAGE_LIMIT = 4096
 FORWARDED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
@@ -164,7 +165,7 @@ def heard_from_child(ours: socket.socket, order: dict[str, Any], loop: Loop) -> 
 def become(
     order: dict[str, Any], containment: Containment, streams: stdio.Streams, shim: socket.socket
 ) -> NoReturn:
-    code, what = NOT_EXECUTABLE, ""
+    entered, what = False, ""
     argv: list[str] = order["argv"]
     try:
         die_with(shim)
@@ -174,12 +175,12 @@ def become(
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.umask(0o022)
-        what, code = "its sandbox", NOT_STARTED
+        what = "its sandbox"
         containment.enter()
         streams.take()
         if shim.recv(1) != LIMITED:
             os._exit(NOT_STARTED)
-        what, code = f"working directory {order['cwd']}", NOT_EXECUTABLE
+        what, entered = f"working directory {order['cwd']}", True
         enter_folder(order["cwd"], make="sandbox" in order)
         what = "its user"
         containment.become_user()
@@ -192,17 +193,17 @@ def become(
             os.close(watched)
         os.execvpe(argv[0], argv, order["env"])
     except FileNotFoundError as error:
-        code, why = (code, str(error.strerror)) if code == NOT_STARTED else (NOT_FOUND, "not found")
+        why = "not found" if entered else str(error.strerror)
     except NotADirectoryError as error:
-        why = str(error.strerror) if code == NOT_STARTED else "not a folder"
+        why = "not a folder" if entered else str(error.strerror)
     except PermissionError as error:
-        why = str(error.strerror) if code == NOT_STARTED else "may not be executed (no permission)"
+        why = "may not be executed (no permission)" if entered else str(error.strerror)
     except OSError as error:
         why = error.strerror or str(error)
     except (ValueError, IndexError, KeyError) as error:
         why = str(error)
     shim.sendall(f"cannot start the container: {what or 'its description'}: {why}".encode())
-    os._exit(code)
+    os._exit(NOT_STARTED)
 
 
 def die_with(shim: socket.socket) -> None:

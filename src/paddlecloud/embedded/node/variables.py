@@ -106,19 +106,20 @@ def value_from(entry: Mapping[str, Any], container: Mapping[str, Any], pod: Pod,
         return resource_field(source["resourceFieldRef"], container, pod, facts)
     for key, kind in SOURCES[2:]:
         if key in source:
-            return key_of(Reference(kind, source[key]["name"]), source[key], facts)
+            return key_of(Reference(kind, source[key]["name"]), source[key], pod, facts)
     raise ConfigMissing(f"variable {entry['name']}: valueFrom has no source PaddleCloud knows")
 
 
-def key_of(reference: Reference, source: Mapping[str, Any], facts: Facts) -> str | None:
+def key_of(reference: Reference, source: Mapping[str, Any], pod: Pod, facts: Facts) -> str | None:
     data = held(reference, source, facts)
     if data is None or (source["key"] not in data and source.get("optional")):
         return None
     if source["key"] not in data:
         keys = ", ".join(sorted(data)) or "none"
+        place = f"{reference.kind.kind} {pod.namespace}/{reference.name}"
         raise ConfigMissing(
-            f"{reference.kind.kind} {reference.name} has no key {source['key']} (it has: {keys})",
-            next_step="add the key; the container starts by itself",
+            f"couldn't find key {source['key']} in {place}",
+            next_step=f"add it (there are: {keys}); the container starts by itself",
         )
     return data[source["key"]]
 
@@ -127,7 +128,7 @@ def held(reference: Reference, source: Mapping[str, Any], facts: Facts) -> Mappi
     data = facts.data.get(reference)
     if data is None and not source.get("optional"):
         raise ConfigMissing(
-            f"{reference.kind.kind} {reference.name} does not exist",
+            f'{reference.kind.kind.lower()} "{reference.name}" not found',
             next_step="create it; the container starts by itself",
         )
     return data

@@ -36,6 +36,7 @@ from .sandbox.plan import Site
 from .sandbox.surroundings import PROGRAMS
 from .sandbox.survey import group_bases
 from .servicelinks import links
+from .substitution import checked_mount_path
 from .suites import Suite
 from .upstream import Upstream
 from .variables import Facts, Reference, decoded, inherited, left_out, references
@@ -146,9 +147,15 @@ async def linked(pod: Pod, found: Mapping[str, Path], shop: Workshop) -> frozens
         return frozenset()
     result = set()
     for container in (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"]):
+        # Where these lead is known only with the variables of the container.
+        later = {
+            checked_mount_path(m["mountPath"])
+            for m in container.get("volumeMounts") or ()
+            if m.get("subPathExpr")
+        }
         for path, real in volumes.mounts(container, found).items():
             # Every pod has its own there, and a variable that says where.
-            if path == volumes.ACCESS_PATH:
+            if path == volumes.ACCESS_PATH or path in later:
                 continue
             claim = shop.links.claim(pod.uid, path, real)
             if claim == Claim.LINKED:

@@ -144,8 +144,14 @@ def waiting_reason(pod: Body, container: str, message: str) -> str:
     status = pod.get("status") or {}
     for told in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
         if told["name"] == container and (reason := told.get("state", {}).get("waiting", {}).get("reason")):
-            return f": {reason}"
+            return f": {IN_OTHER_WORDS.get(reason, reason)}"
     return ""
+
+
+IN_OTHER_WORDS = {
+    "ErrImagePull": "image can't be pulled",
+    "ImagePullBackOff": "trying and failing to pull image",
+}
 
 
 def chosen_container(pod: Body, asked: str) -> str:

@@ -86,10 +86,14 @@ def hosts(pod: Pod, address: str, domain: str = DOMAIN) -> str:
     host = str(pod.spec.get("hostname") or pod.name)
     below = pod.spec.get("subdomain")
     names = [f"{host}.{below}.{pod.namespace}.svc.{domain}", host] if below else [host]
-    text = HOSTS + (f"{address}\t{' '.join(names)}\n" if address else "")
+    text = HOSTS + (line(address, names) if address else "")
     for alias in pod.spec.get("hostAliases") or ():
-        text += f"{alias['ip']}\t{' '.join(alias.get('hostnames') or ())}\n"
+        text += line(alias["ip"], alias.get("hostnames") or ())
     return text
+
+
+def line(address: str, names: Iterable[str]) -> str:
+    return "\t".join([address, *names]) + "\n"
 
 
 def variables(found: Resolution) -> dict[str, str]:

@@ -1,0 +1,41 @@
+"""Contracts of nodes run at each level of isolation, or with `--real-kubernetes` on a real kubelet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from tests.contracts.node_clusters import Clusters, levels, make_namespace
+from tests.contracts.node_pods import NodePods
+from tests.kubernetes.waiting import until
+from tests.servers import Server
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "level" in metafunc.fixturenames:
+        real = bool(metafunc.config.getoption("--real-kubernetes"))
+        metafunc.parametrize("level", levels(real), scope="module")
+
+
+@pytest.fixture(scope="session")
+def clusters() -> Iterator[Clusters]:
+    with ExitStack() as stack:
+        yield Clusters(stack)
+
+
+@pytest.fixture(scope="module")
+def node_server(clusters: Clusters, level: str) -> Server:
+    return clusters.at(level)
+
+
+@pytest.fixture(scope="module")
+def pods(node_server: Server) -> Iterator[NodePods]:
+    """A namespace on the cluster of the level, shared by the tests of a file."""
+    rest = node_server.rest()
+    found = NodePods(rest, make_namespace(rest))
+    yield found
+    rest.delete(f"/api/v1/namespaces/{found.namespace}")
+    # Pods that are still there when the cluster goes down get more time than they need.
+    until(lambda: not rest.get(found.path("pods")).expect(200)["items"], what="an end of all pods", limit=90)
+    rest.close()
