@@ -22,7 +22,7 @@ run: install ## run the whole walk, from data to a served model; KEEP=1 leaves t
 test: develop ## run the tests
 	@$(PYTEST) --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
-test-kubernetes: develop ## run the contracts against a real Kubernetes 1.33 (needs Go; builds it once); FULL=1: all clients
+test-kubernetes: develop ## run the contracts against a real Kubernetes 1.33, node included (needs Go; builds it once); FULL=1: all clients
 	@tools/test-kubernetes.sh
 
 check: develop ## lint, types, import layers, generated files

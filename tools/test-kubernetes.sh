@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs the contracts against a real Kubernetes API server, built first if need be; then what needs its
-# kubectl and client-go against our own server, which `make test` skips on a machine without them.
-# FULL=1 also builds the other clients that must be served (tests/kubernetes/build_extras.py has the table);
-# without it they take part if they have been built before.
+# Runs the contracts against a real Kubernetes, built first if need be: those of the API against its server,
+# those of nodes against its kubelet (root, and the packages of a Debian); then what needs its kubectl and
+# client-go against our own server, which `make test` skips on a machine without them.
+# FULL=1 also builds the other clients that must be served, and CoreDNS for the names of the real node
+# (tests/kubernetes/build_extras.py has the table); without it they take part if they have been built before.
 # A machine that cannot build it (no Go, too little disk) is no failure: the sentence says why it was skipped.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,5 +16,7 @@ if [ "$code" = 3 ]; then
 fi
 [ "$code" = 0 ] || exit "$code"
 .venv/bin/python -m tests.kubernetes.build_extras ${FULL:+--build}
+# A real node: a minute to fetch once; its contracts skip themselves where there can be none.
+.venv/bin/python -m tests.kubernetes.node_parts || echo "left out: the contracts of nodes on a real kubelet"
 .venv/bin/pytest --real-kubernetes tests/contracts tests/cluster tests/controllers tests/clients tests/kubernetes "$@"
 exec .venv/bin/pytest -m kubectl --every-kubectl tests/contracts tests/clients "$@"

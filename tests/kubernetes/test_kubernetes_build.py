@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.kubernetes import build_extras, build_go
 from tests.kubernetes.build import KUBERNETES
-from tests.kubernetes.build_extras import KUBECTLS
+from tests.kubernetes.build_extras import COREDNS, KUBECTLS
 from tests.kubernetes.build_go import CannotBuild, GoProgram
 
-PROGRAMS = (KUBERNETES, *KUBECTLS)
+PROGRAMS = (KUBERNETES, *KUBECTLS, COREDNS)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,7 @@ PROGRAMS = (KUBERNETES, *KUBECTLS)
         (KUBERNETES, "kubernetes/v1.33.13"),
         (KUBECTLS[0], "kubectl/v1.32.13"),
         (KUBECTLS[1], "kubectl/v1.34.13"),
+        (COREDNS, "coredns/v1.12.3"),
     ],
 )
 def test_the_cache_is_kept_by_version_in_the_users_cache_folder(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from tests.kubernetes import build, node_parts
 from tests.kubernetes.build_extras import COREDNS
 from tests.kubernetes.build_go import CannotBuild
 from tests.kubernetes.control_plane import control_plane, write_kubeconfig
-from tests.kubernetes.enclosure import control_group, enclosed, name_host, share_mounts
+from tests.kubernetes.enclosure import control_group, enclosed, hierarchies, name_host, share_mounts
 from tests.kubernetes.node import NAME, NODES, Place, node, prepare_network
 from tests.kubernetes.processes import running
 from tests.kubernetes.relay import relay
@@ -54,6 +55,21 @@ def whole_cluster(home: Path) -> Iterator[Path]:
 def check_rights() -> None:
     if os.geteuid() != 0:
         raise CannotBuild("a real node needs root", next_step="run the tests as root, on a machine of yours")
+    tried = subprocess.run(
+        ["unshare", "--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "true"],
+        capture_output=True, text=True, timeout=30,
+    )  # fmt: skip
+    if tried.returncode:
+        raise CannotBuild(
+            f"a real node needs namespaces of its own: {tried.stderr.strip()}",
+            next_step="run the tests outside of a container, or in one with privilege",
+        )
+    closed = [str(place) for place in hierarchies() if not os.access(place, os.W_OK)]
+    if closed or not hierarchies():
+        raise CannotBuild(
+            f"a real node needs control groups to write to; closed: {', '.join(closed) or 'none are there'}",
+            next_step="mount them with the right to write",
+        )
 
 
 def main(home: Path) -> int:

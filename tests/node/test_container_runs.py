@@ -81,13 +81,13 @@ def alive(pid: int) -> bool:
         (("sh", "-c", "exit 3"), 3, 0),
         (("sh", "-c", "kill -9 $$"), 137, 9),
         (("sh", "-c", "kill -15 $$"), 143, 15),
-        (("no-such-command",), 127, 0),
-        (("/etc/hostname",), 126, 0),
-        (("/",), 126, 0),
-        ((), 126, 0),
+        (("no-such-command",), 128, 0),
+        (("/etc/hostname",), 128, 0),
+        (("/",), 128, 0),
+        ((), 128, 0),
     ],
 )
-async def test_the_end_of_a_command_is_reported_as_a_shell_would(
+async def test_the_end_of_a_command_is_reported_as_container_runtimes_do(
     runs: Runs, argv: tuple[str, ...], code: int, killed_by: int
 ) -> None:
     end = await runs.finish(*argv)

@@ -324,6 +324,7 @@ def test_when_a_pod_is_ready(pod: Pod, seen: Sight, ready: bool) -> None:
     [
         (a_pod(), sight(), "ContainerCreating"),
         (a_pod(init=1), sight(), "PodInitializing"),
+        (a_pod(init=1), sight(init0=over(0)), "PodInitializing"),
         (a_pod(), sight(main0=over(1, crashes=1)), "CrashLoopBackOff"),
         (a_pod(), Sight(NOW, lacking={"tried": ImageUnknown("no")}), "ErrImagePull"),
         (a_pod(), Sight(NOW, lacking={"other": ImageUnknown("no")}), "ContainerCreating"),

@@ -198,8 +198,8 @@ def test_a_resolv_conf_is_read_as_it_is_written() -> None:
 def test_hosts_names_the_pod_and_its_aliases() -> None:
     aliases = [{"ip": "192.0.2.5", "hostnames": ["one", "two"]}]
     text = hosts(a_pod(hostname="h", subdomain="sub", hostAliases=aliases), "127.8.0.1")
-    assert "127.8.0.1\th.sub.d.svc.cluster.local h\n" in text
-    assert "192.0.2.5\tone two\n" in text
+    assert "127.8.0.1\th.sub.d.svc.cluster.local\th\n" in text
+    assert "192.0.2.5\tone\ttwo\n" in text
 
 
 def test_files_are_rewritten_in_place(tmp_path: Path) -> None:
