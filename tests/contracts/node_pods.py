@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tests.contracts import node_cases
@@ -20,7 +20,6 @@ LIMIT = 90.0
 class NodePods:
     rest: Rest
     namespace: str
-    made: dict[str, Body] = field(default_factory=dict)
 
     @property
     def objects(self) -> Workloads:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from tests.contracts import node_cases
 from tests.contracts.node_cases import Body, agrees
@@ -63,12 +65,10 @@ def test_a_pod_that(name: str, living: NodePods) -> None:
 def test_what_is_told_of_a_pod_that(name: str, living: NodePods) -> None:
     living.wait(name, CASES[name]["until"])
 
-    for kind, reason, message in EVENTS[name]:
-        living.until(
-            lambda kind=kind, reason=reason, message=message: any(
-                (kind, reason) == event[:2] and agrees(event[2], message)
-                for event in living.objects.events(name)
-            ),
-            f"{reason} ({message})",
-            name,
-        )
+    for event in EVENTS[name]:
+        living.until(partial(was_told, living, name, event), str(event), name)
+
+
+def was_told(pods: NodePods, name: str, wanted: tuple[str, str, str]) -> bool:
+    """Whether there is an event of this type, reason and message."""
+    return any(found[:2] == wanted[:2] and agrees(found[2], wanted[2]) for found in pods.objects.events(name))

@@ -85,13 +85,13 @@ def node(place: Place, plane: ControlPlane) -> Iterator[None]:
 
 def prepare_network() -> None:
     """One address for the node, and a way for everything else that leads nowhere."""
-    ip = ["ip", "link", "set", "lo", "up"]
+    loopback = ["ip", "link", "set", "lo", "up"]
     bridge = ["ip", "link", "add", "nowhere", "type", "bridge"]
     address = ["ip", "address", "add", f"{ADDRESS}/24", "dev", "nowhere"]
     up = ["ip", "link", "set", "nowhere", "up"]
     # A connection to a service is routed before its address is exchanged: without a route it fails.
     route = ["ip", "route", "add", "default", "dev", "nowhere"]
-    for command in (ip, bridge, address, up, route):
+    for command in (loopback, bridge, address, up, route):
         subprocess.run(command, check=True, timeout=10)
     for name, value in NETWORK_SETTINGS.items():
         if (setting := Path("/proc/sys", name)).exists():
