@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -38,4 +39,6 @@ def pods(node_server: Server) -> Iterator[NodePods]:
     rest.delete(f"/api/v1/namespaces/{found.namespace}")
     # Pods that are still there when the cluster goes down get more time than they need.
     until(lambda: not rest.get(found.path("pods")).expect(200)["items"], what="an end of all pods", limit=90)
+    # What a container made on the machine itself.
+    shutil.rmtree(f"/tmp/pdc-contract-{found.namespace}", ignore_errors=True)
     rest.close()
