@@ -34,7 +34,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory(folder, {"code/hello.py": CODE.encode(), "code/__pycache__/x.pyc": b"changes"})
     (folder / "suite.yaml").write_text(
         "name: hello\nimages: [team/hello]\npython: self\ncode: code\nat: /app\n"
-        "entrypoint: [python, hello.py]\nenv: {COLOR: blue}\n"
+        "entrypoint: [python, hello.py]\ncmd: [--loud]\nenv: {COLOR: blue}\n"
     )
     return folder
 
@@ -61,7 +61,8 @@ def test_an_image_we_built_is_one_we_can_take_in(tmp_path: Path, built: Path) ->
     home = tmp_path / "home"
     run(home, "import", built)
     said = json.loads(run(home, "show", "team/hello", "-o", "json").output)
-    assert said["entrypoint"] == ["python", "hello.py"] and said["workdir"] == "/app"
+    assert said["entrypoint"] == ["python", "hello.py"] and said["cmd"] == ["--loud"]
+    assert said["workdir"] == "/app"
     assert "COLOR=blue" in said["env"] and len(said["layers"]) == 2
 
 

@@ -32,6 +32,7 @@ from paddlecloud.images.resolving import (
 class Says:
     images: list[str]
     entrypoint: list[str] = field(default_factory=list)
+    cmd: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     at: str = "/workspace"
 

@@ -17,6 +17,7 @@ from paddlecloud.embedded.node import pulls
 from paddlecloud.images.manifests import Config
 from paddlecloud.images.minimalroot import libraries
 from paddlecloud.images.obtaining import Image
+from paddlecloud.settings import shipped
 
 
 def shell(run: Mapping[str, Any]) -> making.Made:
@@ -108,8 +109,20 @@ POD = Pod.read({"metadata": {"name": "p"}, "spec": {"containers": []}})
 def test_the_arguments_of_an_image_are_for_its_own_command(
     container: dict[str, Any], args: list[str] | None
 ) -> None:
-    image = Image("i", Config(entrypoint=("e",), cmd=("c",)), "sha256:0")
-    assert pulls.shaped(POD, container, image).get("args") == args
+    config = Config(entrypoint=("e",), cmd=("c",))
+    for image in (Image("i", config, "sha256:0"), Image("i", config, suite="s")):
+        assert pulls.shaped(POD, container, image).get("args") == args
+
+
+async def test_arguments_alone_replace_what_a_suite_does_by_itself(tmp_path: Path) -> None:
+    it = Yard(tmp_path)
+    it.suites = shipped("suites")
+    await it.restart()
+    try:
+        it.run(container={"image": "busybox", "args": ["echo", "hi"]})
+        assert (await it.finished()).phase == "Succeeded" and it.log() == "hi\n"
+    finally:
+        await it.close()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from paddlecloud.api.core import Pod
 from paddlecloud.embedded.node.environments import Environment
-from paddlecloud.embedded.node.obstacles import ConfigMissing
+from paddlecloud.embedded.node.obstacles import CreationFailed
 from paddlecloud.embedded.node.orders import Ground, order_of
 from paddlecloud.embedded.node.suites import Description, Suite
 from paddlecloud.embedded.node.variables import Facts
@@ -46,7 +46,7 @@ def test_command_and_arguments(container: dict[str, Any], argv: list[str]) -> No
 
 
 def test_a_container_without_any_command_is_refused() -> None:
-    with pytest.raises(ConfigMissing, match="no command"):
+    with pytest.raises(CreationFailed, match="no command specified"):
         order({})
 
 

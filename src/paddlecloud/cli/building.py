@@ -31,6 +31,7 @@ def build_suite(home: Home, wanted: str, to: Path, base: str | None, name: str |
         packages_of(home, suite),
         code,
         tuple(suite.says.entrypoint),
+        tuple(suite.says.cmd),
         suite.says.env,
         suite.says.at if suite.code else "",
         ground,

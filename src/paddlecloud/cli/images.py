@@ -142,6 +142,7 @@ def description(store: Store, name: str, known: resolving.Known) -> dict[str, An
             "image": wanted.short,
             "suite": suite.name,
             "entrypoint": list(suite.says.entrypoint),
+            "cmd": list(suite.says.cmd),
             "env": env,
         }
     entry = resolving.present(wanted, known.entries)

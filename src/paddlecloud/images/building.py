@@ -43,6 +43,7 @@ class Plan:
     packages: Items
     code: Items
     entrypoint: tuple[str, ...] = ()
+    cmd: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     working_dir: str = ""
     base: Base | None = None
@@ -162,6 +163,8 @@ def run_of(plan: Plan) -> dict[str, Any]:
     run: dict[str, Any] = {"Env": [f"{k}={v}" for k, v in sorted(own.items())]}
     if plan.entrypoint:
         run["Entrypoint"] = list(plan.entrypoint)
+    if plan.cmd:
+        run["Cmd"] = list(plan.cmd)
     run["WorkingDir"] = plan.working_dir or given.working_dir or "/"
     if given.user:
         run["User"] = given.user

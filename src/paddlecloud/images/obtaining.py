@@ -90,7 +90,9 @@ async def resolve(
 
 def of_suite(image: str, suite: Suite) -> Image:
     says = suite.says
-    config = Config(entrypoint=tuple(says.entrypoint), env=dict(says.env), working_dir=says.at)
+    config = Config(
+        entrypoint=tuple(says.entrypoint), cmd=tuple(says.cmd), env=dict(says.env), working_dir=says.at
+    )
     return Image(image, config, suite=suite.name)
 
 

@@ -19,6 +19,7 @@ import socket
 import termios
 
 from . import procfs, stdio
+from .children import begin_anew, reaped
 from .loop import Loop
 from .sandbox import entering, kernel
 
@@ -97,16 +98,12 @@ def become(order: dict[str, Any], wish: dict[str, Any], given: list[int]) -> NoR
     environment: dict[str, str] = order["env"]
     try:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.setsid()
-        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        begin_anew()
         for place, descriptor in enumerate(given[:3]):
             os.dup2(descriptor, place)
         if wish.get("tty"):
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
             environment = {"TERM": "xterm", **environment}
-        os.umask(0o022)
         os.chdir(order["cwd"])
         entering.become(order)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -127,18 +124,6 @@ def start(ready: int, terminal: int) -> None:
     socket.send_fds(connection, [b"started\n"], [terminal])
     connection.detach()
     os.close(terminal)
-
-
-def reaped() -> dict[int, int]:
-    ends: dict[int, int] = {}
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return ends
-        if pid == 0:
-            return ends
-        ends[pid] = os.waitstatus_to_exitcode(status)
 
 
 def end_group(leader: int, number: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from ...api.core import Pod
 from .environments import Environment
 from .lifecycle import Container
-from .obstacles import ConfigMissing
+from .obstacles import CreationFailed
 from .routed.wiring import INSIDE
 from .sandbox import plan, security
 from .sandbox.plan import Site
@@ -133,8 +133,8 @@ def command(container: Container, suite: Suite, known: Mapping[str, str]) -> lis
     given = container.get("command") or suite.says.entrypoint
     argv = [*given, *(container.get("args") or ())]
     if not argv:
-        raise ConfigMissing(
-            f"container {container['name']} has no command, and suite {suite.name} has no entry point",
+        raise CreationFailed(
+            f"no command specified: neither container {container['name']} nor its image {suite.name} has one",
             next_step="give the container a command",
         )
     return [expand(text, known) for text in argv]

@@ -130,12 +130,11 @@ def id_of(image: Image) -> str:
 
 def shaped(pod: Pod, container: Container, image: Image) -> dict[str, Any]:
     """The container with what its image says where its spec says nothing."""
-    result = dict(container)
-    if image.suite:
-        return result
-    config = image.config
+    result, config = dict(container), image.config
     if not container.get("command") and not container.get("args"):
         result["args"] = list(config.cmd)
+    if image.suite:
+        return result
     result["workingDir"] = container.get("workingDir") or config.working_dir or "/"
     said = (container.get("securityContext") or {}, pod.spec.get("securityContext") or {})
     if config.user and not any("runAsUser" in context for context in said):

@@ -22,6 +22,7 @@ import sys
 import time
 
 from . import notify, procfs, stdio
+from .children import begin_anew, reaped
 from .loop import Loop
 from .procfs import boot as boot
 from .procfs import children
@@ -169,12 +170,7 @@ def become(
     argv: list[str] = order["argv"]
     try:
         die_with(shim)
-        os.setsid()
-        # Whoever started us may ignore some (nohup does, and shells for what runs in the background).
-        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.umask(0o022)
+        begin_anew()
         what = "its sandbox"
         containment.enter()
         streams.take()
@@ -225,19 +221,6 @@ def enter_folder(path: str, make: bool) -> None:
             raise
         os.makedirs(path)
         os.chdir(path)
-
-
-def reaped() -> dict[int, int]:
-    """Those of our children that have ended: exit codes, negative for signals."""
-    ends: dict[int, int] = {}
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return ends
-        if pid == 0:
-            return ends
-        ends[pid] = os.waitstatus_to_exitcode(status)
 
 
 def end_descendants() -> None:

@@ -42,6 +42,8 @@ class Description(Value):
     at: str = "/workspace"
     entrypoint: list[str] = Field(default_factory=list)
     """When the pod gives no command."""
+    cmd: list[str] = Field(default_factory=list)
+    """What follows the entry point when the pod gives neither command nor args."""
     env: dict[str, str] = Field(default_factory=dict)
 
 
