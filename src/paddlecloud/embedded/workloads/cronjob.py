@@ -16,6 +16,7 @@ from ...controllers.contract import Controller, Decision, Deed, Note, Snapshot
 from ...errors import Invalid
 from .schedule import MANY, Missed, Schedule, after, missed, parse
 from .stamps import moment, stamp
+from .telling import note_of
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 RFC1123Z = "%a, %d %b %Y %H:%M:%S %z"
@@ -139,13 +140,7 @@ def beyond_history(cron: CronJob, jobs: list[Job]) -> set[str]:
 
 
 def tell(deed: Deed) -> Note | None:
-    if deed.refusal:
-        return Note("Warning", "FailedCreate", f"Error creating job: {deed.refusal}")
-    if deed.verb == "created":
-        return Note("Normal", "SuccessfulCreate", f"Created job {deed.child.name}")
-    if deed.verb == "deleted":
-        return Note("Normal", "SuccessfulDelete", f"Deleted job {deed.child.name}")
-    return None
+    return note_of(deed, "job", "Error creating job")
 
 
 CONTROLLER = Controller(

@@ -16,6 +16,7 @@ from .podmaking import generated, pod_of
 from .ranking import least_needed
 from .selecting import takes
 from .stamps import condition, counted, stamp, without
+from .telling import note_of
 
 FIRST = 16
 """Pods made at the first look; later as many as there are already. What is refused is refused a few times."""
@@ -81,14 +82,7 @@ def related(group: ReplicaSet) -> tuple[Ref | Selection, ...]:
 
 
 def tell(deed: Deed) -> Note | None:
-    """Of a pod that was made, that could not be made, or that goes."""
-    if deed.refusal:
-        return Note("Warning", "FailedCreate", f"Error creating: {deed.refusal}")
-    if deed.verb == "created":
-        return Note("Normal", "SuccessfulCreate", f"Created pod: {deed.child.name}")
-    if deed.verb == "deleted":
-        return Note("Normal", "SuccessfulDelete", f"Deleted pod: {deed.child.name}")
-    return None
+    return note_of(deed, "pod:", "Error creating")
 
 
 CONTROLLER = Controller(
