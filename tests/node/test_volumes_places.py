@@ -13,7 +13,7 @@ from tests.node.volume_shelf import Cupboard, a_place, a_pod, named
 
 from paddlecloud.api.core import PersistentVolume, PersistentVolumeClaim, Secret
 from paddlecloud.api.meta import OwnerReference
-from paddlecloud.embedded.node.obstacles import VolumeMissing
+from paddlecloud.embedded.node.obstacles import ConfigMissing, VolumeMissing
 from paddlecloud.embedded.node.volumes import lacks, memory, prepare
 from paddlecloud.embedded.node.volumes.hostpath import checked
 from paddlecloud.embedded.node.volumes.plugins import Request, published, take_back
@@ -86,7 +86,7 @@ def test_a_path_that_leads_out_of_its_volume_is_refused_and_nothing_is_made(ther
     (volume / "out").symlink_to(there)
     (volume / "outer").symlink_to("out")
     before = sorted(there.iterdir())
-    with pytest.raises(VolumeMissing, match="leads out"):
+    with pytest.raises(ConfigMissing, match=r"absolute path|must not contain|leads out"):
         below(volume, sub)
     if not sub.startswith("/") and ".." not in sub:
         below(volume, sub, resolve=False)

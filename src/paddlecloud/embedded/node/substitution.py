@@ -36,18 +36,13 @@ class Paths:
 
 
 def checked_mount_path(path: str) -> str:
-    """*path* normalised; raises `VolumeMissing` for one that cannot be a mount path."""
-    if not path.startswith("/"):
+    """*path* as a kubelet reads it: from the root whatever it begins with; raises `VolumeMissing` for `/`."""
+    normal = posixpath.normpath("/" + path.strip("/"))
+    if normal == "/":
         raise VolumeMissing(
-            f"mountPath {path!r} is relative", next_step="write it from the root, as /mnt/data"
+            f"mountPath {path} would hide the whole file system", next_step="mount at a folder below /"
         )
-    if ".." in path.split("/"):
-        raise VolumeMissing(f"mountPath {path!r} contains `..`", next_step="write the path it means")
-    if posixpath.normpath(path).strip("/") == "":
-        raise VolumeMissing(
-            "mountPath / would hide the whole file system", next_step="mount at a folder below /"
-        )
-    return posixpath.normpath("/" + path.strip("/"))
+    return normal
 
 
 def expand(text: str, variables: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from ....api.core import Pod
 from ..substitution import checked_mount_path, expand
 from ..variables import quantity
 from ..volumes import ACCESS, ACCESS_PATH
+from ..volumes.subpaths import checked
 from .levels import Levels
 from .probing import HIDDEN
 
@@ -88,7 +89,7 @@ def of_volumes(
                 "target": checked_mount_path(mount["mountPath"]),
                 "source": str(found[mount["name"]]),
                 "readOnly": bool(closed),
-                "subPath": mount.get("subPath") or expand(mount.get("subPathExpr") or "", known),
+                "subPath": checked(mount.get("subPath") or expand(mount.get("subPathExpr") or "", known)),
             }
         )
     if ACCESS in found and all(mount["target"] != ACCESS_PATH for mount in mounts):

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..obstacles import VolumeMissing
+from ..obstacles import ConfigMissing
+
+INSIDE = "use a path inside the volume"
 
 
 def below(volume: Path, sub_path: str, *, resolve: bool = True) -> Path:
@@ -17,21 +19,27 @@ def below(volume: Path, sub_path: str, *, resolve: bool = True) -> Path:
 
     Without *resolve* links are left to whoever opens the path; nothing is made behind one that leads out.
     """
-    if not sub_path:
+    if not checked(sub_path):
         return volume
-    if sub_path.startswith("/") or ".." in sub_path.split("/"):
-        raise outside(sub_path)
     path, root = volume / sub_path, volume.resolve()
     there = path
     while not there.exists() and not there.is_symlink():
         there = there.parent
     inside = there.resolve().is_relative_to(root)
     if not inside and resolve:
-        raise outside(sub_path)
+        raise ConfigMissing(
+            f"failed to prepare subPath {sub_path!r}: it leads out of its volume", next_step=INSIDE
+        )
     if inside and there != path:
         path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def outside(sub_path: str) -> VolumeMissing:
-    return VolumeMissing(f"subPath {sub_path!r} leads out of its volume", next_step="use a path inside it")
+def checked(sub_path: str) -> str:
+    """*sub_path* as it is; raises `ConfigMissing` in a kubelet's words for one that cannot be inside."""
+    if sub_path.startswith("/"):
+        raise ConfigMissing(f"error SubPath `{sub_path}` must not be an absolute path", next_step=INSIDE)
+    if ".." in sub_path.split("/"):
+        why = "must not contain '..'"
+        raise ConfigMissing(f"unable to provision SubPath `{sub_path}`: {why}", next_step=INSIDE)
+    return sub_path
