@@ -97,14 +97,16 @@ async def test_the_end_of_a_command_is_reported_as_container_runtimes_do(
 
 async def test_a_command_that_does_not_exist_is_named_in_message_and_log(runs: Runs) -> None:
     end = await runs.finish("no-such-command")
-    assert end.message == "cannot start the container: command no-such-command: not found"
+    assert end.message == (
+        'unable to start container process: exec: "no-such-command": executable file not found in $PATH'
+    )
     assert end.message in log_text(runs.started[0])
 
 
 async def test_a_working_directory_that_does_not_exist_is_named(runs: Runs) -> None:
     end = await runs.finish("true", cwd="/no/such/folder")
     assert end.exit_code == 128
-    assert "working directory /no/such/folder: not found" in end.message
+    assert 'chdir to cwd ("/no/such/folder") failed: no such file or directory' in end.message
 
 
 async def test_output_and_errors_go_to_one_log_each_in_its_order(runs: Runs) -> None:

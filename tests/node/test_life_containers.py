@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -79,24 +77,6 @@ async def test_a_container_that_fails_its_liveness_probe_is_restarted(yard: Yard
     assert "Liveness probe failed: exit code 1" in messages(yard, "Unhealthy")
     assert messages(yard, "Killing") == ["Container main failed liveness probe, will be restarted"]
     assert status(yard)["lastState"]["terminated"]["exitCode"] == 0
-
-
-async def test_a_process_that_was_stopped_is_killed_by_its_liveness_probe(yard: Yard) -> None:
-    server = "import http.server, os; http.server.HTTPServer((os.environ['POD_IP'], 8080), " \
-             "http.server.SimpleHTTPRequestHandler).serve_forever()"  # fmt: skip
-    probe = {
-        "httpGet": {"port": 8080}, "periodSeconds": 0.2, "timeoutSeconds": 0.5, "failureThreshold": 2,
-        "terminationGracePeriodSeconds": 1, "initialDelaySeconds": 0.7,
-    }  # fmt: skip
-    ready = {"httpGet": {"port": 8080}}
-    yard.run("python", "-c", server, restartPolicy="Always",
-             container={"livenessProbe": probe, "readinessProbe": ready})  # fmt: skip
-    await yard.until(lambda: yard.now().ready)
-    stopped = pid_of(yard)
-    os.kill(stopped, signal.SIGSTOP)
-    await yard.until(lambda: status(yard)["restartCount"] == 1 and yard.now().ready)
-    assert not alive(stopped)
-    assert status(yard)["lastState"]["terminated"]["signal"] == signal.SIGKILL
 
 
 async def test_nothing_else_is_asked_before_the_startup_probe_has_succeeded(yard: Yard) -> None:
@@ -217,14 +197,6 @@ async def test_a_pod_that_is_active_for_too_long_fails(yard: Yard) -> None:
     assert status(yard)["state"]["terminated"]["exitCode"] == 0
 
 
-async def test_a_pod_deleted_without_grace_is_gone_though_it_ignores_signals(yard: Yard) -> None:
-    yard.run("sh", "-c", STUBBORN)
-    await yard.until(lambda: yard.log())
-    pid = pid_of(yard)
-    yard.shelf.delete(yard.now())
-    await yard.until(lambda: not alive(pid) and not list(yard.home.pods(NODE).iterdir()))
-
-
 async def test_the_log_speaks_for_a_container_that_left_no_message(yard: Yard) -> None:
     policy = {"terminationMessagePolicy": "FallbackToLogsOnError"}
     yard.run("sh", "-c", "echo one; echo two >&2; exit 1", container=policy)
@@ -232,24 +204,6 @@ async def test_the_log_speaks_for_a_container_that_left_no_message(yard: Yard) -
     assert sorted(status(yard)["state"]["terminated"]["message"].split()) == ["one", "two"]
     yard.run("sh", "-c", "echo fine", name="q", container=policy)
     assert "message" not in (await yard.finished("q")).status["containerStatuses"][0]["state"]["terminated"]
-
-
-async def test_a_command_that_does_not_exist_is_an_error_of_the_start(yard: Yard) -> None:
-    yard.run("no-such-command")
-    pod = await yard.finished()
-    ended = status(yard)["state"]["terminated"]
-    assert pod.phase == "Failed" and ended["reason"] == "StartError"
-    assert "no-such-command" in ended["message"]
-    assert any("no-such-command" in message for message in messages(yard, "Failed"))
-    assert "Started" not in yard.reasons()
-
-
-async def test_a_container_beyond_its_memory_says_so(yard: Yard) -> None:
-    eat = "import time\nx = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\ntime.sleep(60)"
-    yard.run("python", "-c", eat, container={"resources": {"limits": {"memory": "64Mi"}}})
-    await yard.finished()
-    ended = status(yard)["state"]["terminated"]
-    assert (ended["reason"], ended["exitCode"]) == ("OOMKilled", 137)
 
 
 async def test_a_stop_that_was_begun_is_taken_up_by_the_next_node_process(yard: Yard) -> None:
@@ -263,22 +217,6 @@ async def test_a_stop_that_was_begun_is_taken_up_by_the_next_node_process(yard: 
     (home(yard) / "sick").unlink()
     await yard.restart()
     await yard.until(lambda: status(yard)["restartCount"] == 1 and not alive(stubborn))
-
-
-async def test_too_large_an_environment_is_told_in_words(yard: Yard) -> None:
-    env = [{"name": f"V{number}", "value": "x" * 300} for number in range(10_000)]
-    yard.run("true", container={"env": env})
-    await yard.finished()
-    assert "too long" in status(yard)["state"]["terminated"]["message"]
-
-
-async def test_ten_thousand_variables_and_odd_arguments_arrive_as_they_are(yard: Yard) -> None:
-    env = [{"name": f"V{number}", "value": str(number)} for number in range(10_000)]
-    odd = "a 'b' \"c\"\n$(V1) $$(V1) \\ é"
-    yard.run("python", "-c", "import sys, os; print(repr(sys.argv[1]), os.environ['V9999'])", odd,
-             container={"env": env})  # fmt: skip
-    await yard.finished()
-    assert yard.log() == f"{odd.replace('$(V1)', '1', 1).replace('$$', '$')!r} 9999\n"
 
 
 async def test_readiness_waits_for_the_gates_of_the_pod(yard: Yard) -> None:

@@ -169,15 +169,6 @@ async def test_a_deleted_pod_is_asked_to_stop_and_leaves_nothing(yard: Yard) -> 
     assert "Killing" in yard.reasons()
 
 
-async def test_a_pod_that_ignores_sigterm_is_killed_when_its_grace_ends(yard: Yard) -> None:
-    yard.run("sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.05; done")
-    await yard.until(lambda: yard.log() == "up\n")
-    pid = pid_of(yard)
-    yard.shelf.put(deleted(yard.now(), 0.3))
-    await yard.until(lambda: not yard.shelf.pods)
-    assert not alive(pid)
-
-
 async def test_a_pod_that_left_the_api_without_notice_is_stopped(yard: Yard) -> None:
     yard.run("sleep", "600")
     await yard.until(lambda: yard.now().ready)

@@ -13,6 +13,7 @@ first process does not outlive its shim.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -166,7 +167,7 @@ def heard_from_child(ours: socket.socket, order: dict[str, Any], loop: Loop) -> 
 def become(
     order: dict[str, Any], containment: Containment, streams: stdio.Streams, shim: socket.socket
 ) -> NoReturn:
-    entered, what = False, ""
+    what = "its description"
     argv: list[str] = order["argv"]
     try:
         die_with(shim)
@@ -176,29 +177,25 @@ def become(
         streams.take()
         if shim.recv(1) != LIMITED:
             os._exit(NOT_STARTED)
-        what, entered = f"working directory {order['cwd']}", True
+        what = f'chdir to cwd ("{order["cwd"]}") failed'
         enter_folder(order["cwd"], make="sandbox" in order)
         what = "its user"
         containment.become_user()
         # A change of user takes the death signal away.
         die_with(shim)
-        what = f"command {argv[0]}"
+        what = f'exec: "{argv[0]}"'
         watched = notify.prepare_child(order)
         if watched is not None:
             socket.send_fds(shim, [b"n"], [watched])
             os.close(watched)
         os.execvpe(argv[0], argv, order["env"])
-    except FileNotFoundError as error:
-        why = "not found" if entered else str(error.strerror)
-    except NotADirectoryError as error:
-        why = "not a folder" if entered else str(error.strerror)
-    except PermissionError as error:
-        why = "may not be executed (no permission)" if entered else str(error.strerror)
     except OSError as error:
-        why = error.strerror or str(error)
+        why = (error.strerror or str(error)).lower()
+        if what.startswith("exec: ") and error.errno == errno.ENOENT and "/" not in argv[0]:
+            why = "executable file not found in $PATH"
     except (ValueError, IndexError, KeyError) as error:
         why = str(error)
-    shim.sendall(f"cannot start the container: {what or 'its description'}: {why}".encode())
+    shim.sendall(f"unable to start container process: {what}: {why}".encode())
     os._exit(NOT_STARTED)
 
 

@@ -11,6 +11,7 @@ import binascii
 import math
 import os
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -59,6 +60,7 @@ def references(container: Mapping[str, Any]) -> set[Reference]:
 def variables(container: Mapping[str, Any], pod: Pod, facts: Facts) -> dict[str, str]:
     """The variables of the spec; raises `ConfigMissing` for a reference that leads nowhere."""
     result: dict[str, str] = {}
+    known = ChainMap(result, dict(facts.links))
     for source in container.get("envFrom") or ():
         result.update(imported(source, facts))
     for entry in container.get("env") or ():
@@ -67,7 +69,7 @@ def variables(container: Mapping[str, Any], pod: Pod, facts: Facts) -> dict[str,
             if taken is not None:
                 result[entry["name"]] = taken
         else:
-            result[entry["name"]] = expand(entry.get("value") or "", {**facts.links, **result})
+            result[entry["name"]] = expand(entry.get("value") or "", known)
     return result
 
 
