@@ -94,6 +94,7 @@ class Yard:
         self.links: Links | None = None
         """None: no test makes links on the machine unless it says so."""
         self.memory: Path | None = None
+        self.clock: Callable[[], float] = time.time
         self.home = Home(root / "home")
         self.home.make()
         suite = root / "suites" / "tried"
@@ -118,7 +119,7 @@ class Yard:
             machine=Machine({"cpu": "2"}, {}),
             suite_folders=(self.suites,),
             api=("127.0.0.1", "6443"),
-            now=time.time,
+            now=self.clock,
             levels=self.levels,
             links=self.links,
             memory=self.memory,

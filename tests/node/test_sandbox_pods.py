@@ -296,9 +296,8 @@ async def test_usage_counts_the_processes_of_a_container(any_yard: Yard) -> None
     assert 50 << 20 <= usage(folder)["main"].memory_bytes < 200 << 20
 
 
-@pytest.mark.parametrize("level", ["root", "plain"])
-async def test_a_fork_bomb_stays_within_its_pod(tmp_path: Path, level: str) -> None:
-    levels = levels_or_skip(level)
+async def test_a_fork_bomb_stays_within_its_pod(tmp_path: Path) -> None:
+    levels = levels_or_skip("root")
     if levels.limits == "polling":
         pytest.skip(f"no control groups here: {levels.why_not['limits']}")
     yard = Yard(tmp_path, levels)

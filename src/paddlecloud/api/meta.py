@@ -65,6 +65,7 @@ class Metadata(Value):
     owner_references: list[OwnerReference] = []
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
 
 
 class Condition(Value):

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+from ... import log
 from ...api.core import Pod
 from . import attempts, hooks, probes, roles
 from .asking import Answer, Target
@@ -21,6 +22,9 @@ from .network.routing import Endpoint
 from .podfolder import PodFolder
 from .sight import Sight, is_hooked, is_up, last, stop_of
 from .workshop import Workshop
+
+AGAIN = 1.0
+"""Seconds until a companion whose words found no room speaks again."""
 
 
 class Companion(NamedTuple):
@@ -95,6 +99,15 @@ class Companions:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _work(self, run: Companion, seen: Sight) -> None:
+        while True:
+            try:
+                return await self._accompany(run, seen)
+            except OSError as error:
+                # What was heard could not be written down; it is asked for again rather than lost.
+                log.logger("node").warning("pod %s: %s of %s: %s", self._ear.pod.key, *run[:2], error)
+                await asyncio.sleep(AGAIN)
+
+    async def _accompany(self, run: Companion, seen: Sight) -> None:
         if run.role == "end":
             await attempts.ended(self._folder.run_folder(run.container, run.number))
             self._ear.wake()

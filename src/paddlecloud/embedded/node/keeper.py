@@ -20,17 +20,21 @@ from .lifecycle import Start, Step, next_step
 from .lookout import Lookout, steady
 from .machine import HOST_ADDRESS
 from .obstacles import Obstacle
-from .podfolder import PodFolder
+from .podfolder import PodFolder, Record
 from .podstatus import Addresses, status_of
-from .preparing import RETRY, Preparing
-from .sight import Ending, Sight, last, stop_of
+from .preparing import RETRY, Preparing, sandbox_failed
+from .sight import Ending, Sight, is_leaving, last, stop_of
 from .stopping import DEADLINE, Stopping, ending
 from .workshop import Workshop
 
 
 class Keeper:
-    def __init__(self, pod: Pod, folder: PodFolder, shop: Workshop, refused: Ending | None = None) -> None:
+    def __init__(
+        self, pod: Pod, folder: PodFolder, shop: Workshop, refused: Ending | None, record: Record | None
+    ) -> None:
+        """*refused*: the node does not take the pod; *record*: a new pod, to be written down first."""
         self.pod = pod
+        self._record = record
         self.folder = folder
         self._shop = shop
         self._wake = asyncio.Event()
@@ -106,6 +110,8 @@ class Keeper:
             await self._dismiss()
 
     async def _pass(self) -> Step:
+        if self._record is not None and not is_leaving(self._look()):
+            await self._settle(self._record)
         seen = self._look()
         step = next_step(self.pod, seen)
         if step.prepare:
@@ -130,6 +136,19 @@ class Keeper:
         if obstacles:
             raise obstacles[0]
         return step
+
+    async def _settle(self, record: Record) -> None:
+        """Write the pod down; raises `SandboxFailed` where that cannot be done now, and the pod says so."""
+        try:
+            self.folder.settle(record)
+        except OSError as error:
+            obstacle = sandbox_failed(error)
+            self.learn(quietly=True, obstacle=obstacle)
+            await self._shop.recorder.warn(self.pod, obstacle.event, str(obstacle))
+            await self._publish(self._look())
+            raise obstacle from error
+        self._record = None
+        self.learn(quietly=True, obstacle=None)
 
     def _look(self) -> Sight:
         return self._lookout.look(self.pod, prepared=self._preparing.done is not None)
@@ -182,7 +201,8 @@ class Keeper:
 
     async def _publish(self, seen: Sight) -> None:
         record = self.folder.record()
-        if (record is None and seen.refused is None) or seen.gone:
+        unsaid = record is None and seen.refused is None and seen.obstacle is None
+        if unsaid or seen.gone:
             return
         address = record.address if record else ""
         if address and self.pod.spec.get("hostNetwork"):

@@ -59,7 +59,10 @@ class Lookout:
         if asked is None or asked == self._leaving:
             return
         self._leaving = asked
-        end = moment + max(0.0, asked.timestamp() - now)
+        granted = pod.metadata.deletion_grace_period_seconds
+        left = max(0.0, asked.timestamp() - now)
+        # A clock that was set back since then must not make the grace longer.
+        end = moment + (left if granted is None else min(left, granted))
         before = self._known.leave_by
         self.learn(leave_by=end if before is None else min(before, end))
 

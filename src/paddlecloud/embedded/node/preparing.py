@@ -96,4 +96,13 @@ def obstacle_of(error: PaddleCloudError | OSError) -> Obstacle:
         return error
     if isinstance(error, Failed):
         return SandboxFailed(f"Failed to create pod sandbox: {error.message}", next_step=error.next_step)
-    return Obstacle(error.message if isinstance(error, PaddleCloudError) else str(error))
+    return Obstacle(error.message) if isinstance(error, PaddleCloudError) else sandbox_failed(error)
+
+
+def sandbox_failed(error: OSError) -> SandboxFailed:
+    """What belongs to the pod could not be made here: a full disk, or a folder that is closed."""
+    where = f"{error.filename}: " if error.filename else ""
+    return SandboxFailed(
+        f"Failed to create pod sandbox: {where}{error.strerror or error}",
+        next_step="make room or give access; the pod goes on by itself",
+    )

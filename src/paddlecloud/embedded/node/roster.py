@@ -92,14 +92,14 @@ class Roster:
     def _keep(self, pod: Pod) -> None:
         folder = PodFolder(self._shop.home.pods(pod.node) / pod.uid)
         leaving = pod.metadata.deletion_timestamp is not None or pod.finished
-        refused = None
+        refused = record = None
         if self._without_place(folder) and not leaving:
             beside = [k.pod for k in self._keepers.values() if k.pod.node == pod.node]
             refused = refusal(pod, beside, self._shop.machine.capacity)
             if refused is None:
                 holding.end(folder.path)
-                folder.settle(record_of(pod, self._address(pod.uid)))
-        keeper = Keeper(pod, folder, self._shop, refused)
+                record = record_of(pod, self._address(pod.uid))
+        keeper = Keeper(pod, folder, self._shop, refused, record)
         task = asyncio.create_task(keeper.run(), name=f"pod {pod.key}")
         self._keepers[pod.uid], self._tasks[pod.uid] = keeper, task
         task.add_done_callback(lambda done: self._kept(pod.uid, done))

@@ -40,6 +40,7 @@ NOT_STARTED = 128
 """As container runtimes say it of whatever kept a command from running."""
 LIMITED = b"l"
 MESSAGE_LIMIT = 4096
+LAST_WORDS = 2 * MESSAGE_LIMIT
 FORWARDED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 
 
@@ -68,6 +69,8 @@ def claim() -> bool:
         return False
     if os.path.exists("state.json"):
         return False
+    # The disk may be full when the container ends: its last words have their room from the beginning.
+    reserve("exit.json", LAST_WORDS)
     write("state.json", {"shim": os.getpid(), "shimStart": start_time(os.getpid()), "boot": boot()})
     return True
 
@@ -109,7 +112,12 @@ def supervise(ready: int) -> None:
     message = failure or termination_message(order.get("termination", ""))
     outcome |= {"startedAt": started, "finishedAt": time.time(), "message": message}
     notes = {"failed": bool(failure), "oom": exhausted}
-    write("exit.json", outcome | {name: True for name, holds in notes.items() if holds})
+    outcome |= {name: True for name, holds in notes.items() if holds}
+    try:
+        write("exit.json", outcome)
+    except OSError:
+        # More words than room: how it ended matters most.
+        write("exit.json", outcome | {"message": ""})
 
 
 def spawn(
@@ -246,15 +254,26 @@ def termination_message(path: str) -> str:
 
 
 def write(name: str, content: dict[str, Any]) -> None:
-    """Readers see the whole file or none."""
-    descriptor = os.open(name + ".new", os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    """Readers see the whole file or none; room that was reserved is used."""
+    descriptor = os.open(name + ".new", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     text = json.dumps(content).encode()
+    size = len(text)
     try:
         while text:
             text = text[os.write(descriptor, text) :]
+        os.ftruncate(descriptor, size)
     finally:
         os.close(descriptor)
     os.rename(name + ".new", name)
+
+
+def reserve(name: str, size: int) -> None:
+    """Take room on the disk for what `write` will write."""
+    descriptor = os.open(name + ".new", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    finally:
+        os.close(descriptor)
 
 
 def answer(descriptor: int, text: str) -> None:
