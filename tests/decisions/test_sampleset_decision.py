@@ -95,6 +95,28 @@ def test_what_the_engine_cannot_do_is_said(spec: dict[str, Any], said: str) -> N
     assert said in condition_of(decision, "Ready").message
 
 
+def test_a_source_that_is_missing_is_told_once_and_until_it_is_there() -> None:
+    said = (
+        'MountVolume.SetUp failed for volume "source" : hostPath type check failed: /raw is not a directory'
+    )
+    waits = {"waiting": {"reason": "ContainerCreating", "message": said}}
+    pod = a_runtime(phase="Pending")
+    missing = pod.but(status={**pod.status, "containerStatuses": [{"name": "runtime", "state": waits}]})
+    data = a_data_set()
+    decision = look(data, missing)
+
+    assert status_of(decision).phase == "SyncFailed"
+    assert condition_of(decision, "Ready").reason == "SourceMissing"
+    [note] = decision.notes
+    assert (note.type, note.reason) == ("Warning", "SyncFailed")
+    assert data.spec.source is not None and f"the source {data.spec.source.uri} is missing" in note.message
+    known = with_stored(data, decision)
+    assert not look(known, missing).notes
+    assert status_of(look(known, pod)).phase == "Mount"
+    synced = look(known, a_runtime(), answers=a_runtime_says(0, **SYNCED))
+    assert status_of(synced).phase == "Ready"
+
+
 def test_ready_shows_sizes_and_what_the_data_is() -> None:
     decision = look(a_data_set(), a_runtime(), answers=a_runtime_says(0, **SYNCED))
     status = status_of(decision)
@@ -178,7 +200,7 @@ def test_the_runtime_is_told_where_the_data_is(spec: dict[str, Any], arguments: 
 def test_a_local_source_is_mounted_at_its_own_path() -> None:
     spec = make_runtime(a_data_set(source={"uri": "file:///my%20data"})).spec["template"]["spec"]
 
-    assert {"name": "source", "hostPath": {"path": "/my data"}} in spec["volumes"]
+    assert {"name": "source", "hostPath": {"path": "/my data", "type": "Directory"}} in spec["volumes"]
     assert {"name": "source", "mountPath": "/my data"} in spec["containers"][0]["volumeMounts"]
 
 

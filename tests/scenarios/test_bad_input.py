@@ -18,9 +18,10 @@ def test_a_source_that_does_not_exist_is_named_and_heals_when_it_appears(
 
     cluster.ok("wait", f"sampleset/{name}", "--for", "SyncFailed", "--timeout", "30")
     told = cluster.ok("why", f"sampleset/{name}")
-    # As any container runtime, the node has made the folder that the pod mounts.
-    assert f"the source {source.as_uri()} has no files: put the samples there" in told
+    assert f"the source {source.as_uri()} is missing" in told and not source.exists()
+    assert "SourceMissing" in cluster.ok("get", "sampleset", name, "-o", "yaml")
 
+    source.mkdir()
     (source / "sample.txt").write_text("one sample")
     cluster.ok("wait", f"sampleset/{name}", "--for", "Ready", "--timeout", "60")
     assert cluster.ok("why", f"sampleset/{name}").strip() == f"sampleset/{name}: Ready"

@@ -26,6 +26,9 @@ IMAGE = "paddlecloud/core"
 STORAGE_CLASS = "hostpath"
 LABEL = "sampleset.paddlepaddle.org/name"
 DATA = "/sampleset"
+SOURCE = "source"
+NO_FOLDER = f'SetUp failed for volume "{SOURCE}" : hostPath type check failed'
+"""What a kubelet says of a folder that is not there."""
 LOOK_EVERY = {SampleSetPhase.READY: 30.0}
 LOOK_SOON = 1.0
 
@@ -112,6 +115,11 @@ def state_of(
         if data.status.phase is SampleSetPhase.READY:
             # A runtime that restarts takes nothing away from data that was verified.
             return SampleSetPhase.READY, data.status.conditions
+        if why := missing_source(data, pods):
+            return SampleSetPhase.SYNC_FAILED, [
+                condition("Ready", False, "SourceMissing", why),
+                waiting("SourceMissing", f"{why}; the sync begins by itself when it is there"),
+            ]
         here = ", ".join(f"{p.name} is {p.phase}" for p in pods) or "its pod is being made"
         phase = SampleSetPhase.MOUNT if pods else SampleSetPhase.BOUND
         return phase, [waiting("WaitingForRuntime", f"the cache runtime does not answer yet: {here}")]
@@ -128,6 +136,16 @@ def state_of(
             return SampleSetPhase.PARTIAL_READY, [progressing("Partial", done)]
         return SampleSetPhase.READY, [condition("Ready", True, "Verified"), progressing("Ready")]
     return SampleSetPhase.SYNCING, [progressing("Syncing", answers[0].message)]
+
+
+def missing_source(data: SampleSet, pods: tuple[Pod, ...]) -> str:
+    """What keeps the runtimes from starting, where a node says that the folder of the source is not there."""
+    for pod in pods:
+        for status in pod.status.get("containerStatuses") or ():
+            said = str((status["state"].get("waiting") or {}).get("message") or "")
+            if NO_FOLDER in said and data.spec.source is not None:
+                return f"the source {data.spec.source.uri} is missing: there is no such folder on {pod.node}"
+    return ""
 
 
 def unsupported(data: SampleSet) -> str:
@@ -193,8 +211,9 @@ def make_runtime(data: SampleSet) -> StatefulSet:
     if urlsplit(uri).scheme == "file":
         # The same path inside as outside, so that the URI means the same to both.
         folder = unquote(urlsplit(uri).path)
-        volumes.append({"name": "source", "hostPath": {"path": folder}})
-        mounts.append({"name": "source", "mountPath": folder})
+        # With its type nobody makes up an empty folder for one that is missing.
+        volumes.append({"name": SOURCE, "hostPath": {"path": folder, "type": "Directory"}})
+        mounts.append({"name": SOURCE, "mountPath": folder})
     container = {
         "name": "runtime",
         "image": IMAGE,
