@@ -142,6 +142,8 @@ def test_what_a_level_cannot_give_is_said(found: Levels, context: dict[str, Any]
         ({"hostNetwork": True}, True, ("ipc",)),
         ({"hostIPC": True}, True, ("uts", "net")),
         ({"shareProcessNamespace": True}, False, ("ipc", "uts", "pid")),
+        ({"volumes": [{"name": "m", "emptyDir": {"medium": "Memory"}}]}, False, ("ipc", "uts", "mnt")),
+        ({"volumes": [{"name": "m", "emptyDir": {}}]}, False, ("ipc", "uts")),
     ],
 )
 def test_the_namespaces_of_a_pod(spec: dict[str, Any], separate: bool, expected: tuple[str, ...]) -> None:

@@ -93,7 +93,7 @@ async def test_the_modes_of_files(tmp_path: Path, said: dict[str, Any], closed: 
 async def test_secrets_lie_in_memory_where_there_is_some(tmp_path: Path) -> None:
     memory = tmp_path / "memory" / "uid-p"
     for volume in ({"secret": {"secretName": "keys"}}, TOKEN, {"emptyDir": {"medium": "Memory"}}):
-        assert await one(tmp_path, volume, Cupboard(KEYS), memory=memory) == memory / "v"
+        assert await one(tmp_path, volume, Cupboard(KEYS), memory=memory, closed=True) == memory / "v"
     assert mode(memory) == mode(memory.parent) == 0o700
     on_disk = await one(tmp_path, {"configMap": {"name": "settings"}}, Cupboard(SETTINGS), memory=memory)
     assert on_disk == tmp_path / "pod" / "volumes" / "v"

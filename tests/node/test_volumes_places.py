@@ -14,7 +14,7 @@ from tests.node.volume_shelf import Cupboard, a_place, a_pod, named
 from paddlecloud.api.core import PersistentVolume, PersistentVolumeClaim, Secret
 from paddlecloud.api.meta import OwnerReference
 from paddlecloud.embedded.node.obstacles import ConfigMissing, VolumeMissing
-from paddlecloud.embedded.node.volumes import lacks, memory, prepare
+from paddlecloud.embedded.node.volumes import emptydir, lacks, memory, prepare
 from paddlecloud.embedded.node.volumes.hostpath import checked
 from paddlecloud.embedded.node.volumes.plugins import Request, published, take_back
 from paddlecloud.embedded.node.volumes.subpaths import below
@@ -180,6 +180,30 @@ async def test_a_full_disk_is_an_obstacle_with_a_way_out(tmp_path: Path) -> None
         await prepare(a_pod({"name": "v", "configMap": {"name": "x"}}), a_place(tmp_path), Full())
 
 
+MEMORY = {"emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}
+
+
+@pytest.mark.parametrize(
+    "limits, size, expected",
+    [
+        ([None], None, 0),
+        ([None], "1Mi", 1 << 20),
+        (["2Mi"], None, 2 << 20),
+        (["2Mi", "1Mi"], "8Mi", 3 << 20),
+        (["2Mi", None], "8Mi", 8 << 20),
+    ],
+)
+def test_how_large_a_volume_in_memory_is(limits: list[str | None], size: str | None, expected: int) -> None:
+    volume = {"name": "v", "emptyDir": {"medium": "Memory"} | ({"sizeLimit": size} if size else {})}
+    containers = [
+        {"name": f"c{n}", "resources": {"limits": {"memory": limit} if limit else {}}}
+        for n, limit in enumerate(limits)
+    ]
+    pod = a_pod(volume)
+    pod = pod.but(spec={**pod.spec, "containers": containers})
+    assert emptydir.size_of(pod, volume) == expected
+
+
 @pytest.mark.parametrize(
     "mount, volume, place, words",
     [
@@ -191,6 +215,9 @@ async def test_a_full_disk_is_an_obstacle_with_a_way_out(tmp_path: Path) -> None
         ({"readOnly": True}, {"configMap": {"name": "x"}}, {"closed": True}, []),
         ({}, {"emptyDir": {"medium": "Memory"}}, {}, ["memory at /v"]),
         ({}, {"emptyDir": {"medium": "Memory"}}, {"memory": Path("/memory")}, []),
+        ({}, {"emptyDir": {"medium": "Memory"}}, {"closed": False}, []),
+        ({}, MEMORY, {"memory": Path("/memory")}, ["sizeLimit at /v"]),
+        ({}, MEMORY, {"closed": False}, []),
     ],
 )
 def test_what_a_node_cannot_do_for_a_mount_is_said(

@@ -16,6 +16,7 @@ from tests.node.volume_shelf import a_pod
 
 from paddlecloud.api.core import ConfigMap, Secret
 from paddlecloud.api.meta import Key
+from paddlecloud.embedded.node.commands import Wish, started
 from paddlecloud.embedded.node.volumes.refreshing import Reference, Refreshing, references
 from paddlecloud.embedded.node.workshop import place_of
 
@@ -142,6 +143,42 @@ async def test_a_pod_whose_folder_grows_too_big_is_evicted(yard: Yard) -> None:
     why = 'Usage of EmptyDir volume "v" exceeds the limit "64Ki". '
     assert (pod.phase, pod.status["reason"], pod.status["message"]) == ("Failed", "Evicted", why)
     assert "Evicted" in yard.reasons()
+
+
+async def test_memory_is_a_file_system_of_its_size_that_outlives_containers_and_node(
+    sandboxed: Yard,
+) -> None:
+    script = (
+        "grep -q ' /m tmpfs' /proc/mounts && echo memory >> /m/said; cat /m/said; "
+        "head -c 2000000 /dev/zero > /m/big; ls -l /m/big | awk '{print $5}'; rm /m/big; "
+        "while [ ! -e /m/go ]; do sleep 0.02; done; rm /m/go; exit 1"
+    )
+    both = {"image": "tried", "volumeMounts": [{"name": "m", "mountPath": "/m"}]}
+    listens = "while [ ! -e /m/said ]; do sleep 0.02; done; cat /m/said; exec sleep 600"
+    sandboxed.run(
+        restartPolicy="Always",
+        terminationGracePeriodSeconds=0,
+        volumes=[{"name": "m", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}],
+        containers=[
+            {"name": "main", "command": ["sh", "-c", script], **both},
+            {"name": "beside", "command": ["sh", "-c", listens], **both},
+        ],
+    )
+    await sandboxed.until(lambda: "1048576" in sandboxed.log() or "1044480" in sandboxed.log())
+    assert "No space left on device" in sandboxed.log()
+    await sandboxed.until(lambda: sandboxed.log(container="beside") == "memory\n")
+    await sandboxed.restart()
+    folder = place_of(sandboxed.now(), sandboxed.shop).folder / "m"
+    assert folder.is_dir() and not any(folder.iterdir())
+    found = sandboxed.roster.find("d", "p")
+    assert found is not None
+    async with refreshed(sandboxed) as refreshing:
+        await refreshing.weigh(sandboxed.now())
+    wish = Wish(("sh", "-c", "touch /m/go"))
+    async with started(sandboxed.shop.launcher, found.run_folder("beside", 0), wish) as command:
+        await command.over.wait()
+    await sandboxed.until(lambda: sandboxed.log(number=1).startswith("memory\nmemory\n"))
+    assert "Evicted" not in sandboxed.reasons()
 
 
 async def test_nothing_of_a_pod_stays_in_memory_or_in_its_folder(yard: Yard, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """The holder of a pod: the process whose namespaces the pod's containers share, for as long as the pod lives.
 
 It makes the namespaces that `hold.json` in the pod's folder names, sets the host name, connects its network,
-writes `holder.json` and sleeps. It depends on nobody: the node and the zygote may be killed, the next node
-finds it by its record. With a process namespace it is the first process there and takes in the orphans;
-without, it becomes the smallest program that sleeps. Only the standard library.
+mounts its memory, writes `holder.json` and sleeps. It depends on nobody: the node and the zygote may be killed,
+the next node finds it by its record. With a process namespace it is the first process there and takes in the
+orphans; without, it becomes the smallest program that sleeps. Only the standard library.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ WISH, RECORD, LOCK = "hold.json", "holder.json", "holder.lock"
 LOCK_AT = 100
 """A descriptor that nothing else uses."""
 FOREVER = str(2**31 - 1)
-NAMESPACES = {"ipc": kernel.NEWIPC, "uts": kernel.NEWUTS, "net": kernel.NEWNET, "pid": kernel.NEWPID}
+NAMESPACES = {
+    "ipc": kernel.NEWIPC, "uts": kernel.NEWUTS, "net": kernel.NEWNET, "pid": kernel.NEWPID,
+    "mnt": kernel.NEWNS,
+}  # fmt: skip
 
 
 def run(folder: str, ready: int, given: list[int]) -> NoReturn:
@@ -61,6 +64,8 @@ def hold(wish: dict[str, Any], ready: int) -> None:
         kernel.set_hostname(wish["hostname"])
     if wish.get("network"):
         wiring.wire(wish["network"])
+    if "mnt" in wish["namespaces"]:
+        mount_memory(wish["memory"])
     # Children of the zygote are reaped by the kernel; ours are our own affair.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if "pid" in wish["namespaces"]:
@@ -79,6 +84,17 @@ def hold(wish: dict[str, Any], ready: int) -> None:
     while True:
         signal.sigwait({signal.SIGCHLD})
         reap()
+
+
+def mount_memory(wanted: dict[str, int]) -> None:
+    """A file system in memory over each folder, of its size and with its owner and mode."""
+    # What the machine mounts and unmounts later is seen here; what is mounted here is seen nowhere else.
+    kernel.mount("none", "/", flags=kernel.REC | kernel.SLAVE)
+    for path, size in wanted.items():
+        looks = os.stat(path)
+        options = f"mode={looks.st_mode & 0o7777:o}" + (f",size={size}" if size else "")
+        kernel.mount("tmpfs", path, "tmpfs", kernel.NOSUID | kernel.NODEV, options)
+        os.chown(path, looks.st_uid, looks.st_gid)
 
 
 def become_small(kept: tuple[int, ...] = (LOCK_AT,)) -> None:

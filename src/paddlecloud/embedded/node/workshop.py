@@ -40,7 +40,7 @@ from .substitution import checked_mount_path
 from .suites import Suite
 from .upstream import Upstream
 from .variables import Facts, Reference, decoded, inherited, left_out, references
-from .volumes import memory
+from .volumes import emptydir, memory
 from .volumes.plugins import Plugins, take_back
 
 
@@ -182,7 +182,8 @@ async def hold(pod: Pod, folder: PodFolder, shop: Workshop) -> None:
         if "net" in namespaces:
             await shop.network.attach(folder.path, address)
         return
-    holding.wish(pod, folder.path, namespaces, shop.network.wish(address))
+    in_memory = emptydir.in_memory(pod, place_of(pod, shop))
+    holding.wish(pod, folder.path, namespaces, shop.network.wish(address), in_memory)
     await shop.launcher.hold(folder.path)
     if "net" in namespaces:
         shop.network.made(address)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HOLDER = "../../../holder.json"
 """Beside the folder of containers, seen from an attempt."""
 GLANCE = 0.5
-SHARED = {"ipc": kernel.NEWIPC, "uts": kernel.NEWUTS, "net": kernel.NEWNET}
+SHARED = {"ipc": kernel.NEWIPC, "uts": kernel.NEWUTS, "net": kernel.NEWNET, "mnt": kernel.NEWNS}
 
 
 class Containment:
@@ -61,7 +61,10 @@ class Containment:
             return
         shared = sum(SHARED[name] for name in self._plan["shared"] if name in SHARED)
         if shared:
+            here = os.getcwd()
             kernel.join(self._holder, shared)
+            # Who comes to other mounts stands at their root.
+            os.chdir(here)
         kernel.unshare(kernel.NEWNS)
         root.enter(self._plan)
 

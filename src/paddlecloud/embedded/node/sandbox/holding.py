@@ -17,6 +17,7 @@ from typing import Any
 from ....api.core import Pod
 from .. import attempts
 from ..holder import RECORD, WISH
+from ..volumes import emptydir
 
 
 def namespaces_of(pod: Pod, separate_network: bool) -> tuple[str, ...]:
@@ -28,6 +29,8 @@ def namespaces_of(pod: Pod, separate_network: bool) -> tuple[str, ...]:
     found += [] if on_host else ["uts"]
     found += ["net"] if separate_network and not on_host else []
     found += ["pid"] if spec.get("shareProcessNamespace") and not spec.get("hostPID") else []
+    # The memory of a pod is mounted once, where all its containers find it.
+    found += ["mnt"] if any(map(emptydir.wants_memory, spec.get("volumes") or ())) else []
     return tuple(found)
 
 
@@ -35,9 +38,16 @@ def hostname(pod: Pod) -> str:
     return str(pod.spec.get("hostname") or pod.name)[:63].rstrip("-.")
 
 
-def wish(pod: Pod, folder: Path, namespaces: tuple[str, ...], network: Mapping[str, Any]) -> None:
-    """Write down what the holder is to make, and the file of its name."""
+def wish(
+    pod: Pod,
+    folder: Path,
+    namespaces: tuple[str, ...],
+    network: Mapping[str, Any],
+    memory: Mapping[str, int],
+) -> None:
+    """Write down what the holder is to make, and the file of its name; *memory*: paths and their bytes."""
     content: dict[str, Any] = {"namespaces": list(namespaces), "hostname": hostname(pod)}
+    content["memory"] = dict(memory)
     if "net" in namespaces:
         content["network"] = dict(network)
     (folder / WISH).write_text(json.dumps(content), encoding="utf-8")

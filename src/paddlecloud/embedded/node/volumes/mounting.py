@@ -9,6 +9,8 @@ from typing import Any
 from ....api.core import Pod
 from ..obstacles import VolumeMissing
 from ..substitution import checked_mount_path, expand
+from . import emptydir
+from .emptydir import EVERY
 from .filling import FILLED
 from .places import ACCESS, ACCESS_PATH, Place
 from .subpaths import below
@@ -46,6 +48,10 @@ def lacks(pod: Pod, container: Mapping[str, Any], place: Place) -> list[str]:
             found.append(f"mountPropagation at {path}: mounts made later on either side stay there")
         if place.closed and mount.get("readOnly") and not set(said) & set(FILLED):
             found.append(f"readOnly at {path}: plain processes can write there; run as root for mounts")
-        if (said.get("emptyDir") or {}).get("medium") == "Memory" and place.memory is None:
+        if place.closed and emptydir.wants_memory(said) and place.memory is None:
             found.append(f"memory at {path}: /dev/shm is not a file system in memory here, a folder is used")
+        elif place.closed and emptydir.wants_memory(said) and said["emptyDir"].get("sizeLimit"):
+            found.append(
+                f"sizeLimit at {path}: looked at every {EVERY:.0f} s instead of enforced; run as root"
+            )
     return found

@@ -17,11 +17,10 @@ from ....api.meta import Key
 from ....errors import PaddleCloudError
 from ..events import Recorder
 from . import emptydir
+from .emptydir import EVERY
 from .filling import FILLED, SECRET, fill, folder_of
 from .places import Place, Sources, Volume, volumes_of
 
-EVERY = 30.0
-"""Seconds between looks at tokens and at the size of volumes; a token lives ten minutes at least."""
 LOG = log.logger("node.volumes")
 
 
