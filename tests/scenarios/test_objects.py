@@ -10,7 +10,7 @@ import pytest
 import urllib3
 import yaml
 from tests.kubernetes.waiting import until
-from tests.scenarios.manifests import CORE, Body, in_namespace, job, pod, web_service
+from tests.scenarios.manifests import CORE, Body, in_namespace, job, pod, shell, web_service
 from tests.scenarios.pdc_home import PdcHome
 
 from paddlecloud.api.core import ConfigMap, Namespace, Pod, Service
@@ -251,3 +251,25 @@ def test_a_container_that_ended_comes_back_as_the_policy_says(
 
 def restarts(status: Body) -> int:
     return int(status["containerStatuses"][0]["restartCount"])
+
+
+def test_a_followed_log_goes_on_with_the_pods_that_come_later(cluster: PdcHome, name: str) -> None:
+    labels = {"app": name}
+    container = shell("trap 'exit 0' TERM; echo up in $POD_UID; while :; do sleep 0.05; done")
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    cluster.apply(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "metadata": {"name": name},
+            "spec": {"serviceName": name, "selector": {"matchLabels": labels}, "template": template},
+        }
+    )
+    until(lambda: "up in" in cluster.pdc("logs", f"statefulset/{name}").text, what="the first pod")
+    with cluster.running("logs", "-f", f"statefulset/{name}") as following:
+        until(lambda: following.text().count("up in") == 1, what="what the first pod said")
+        cluster.ok("delete", f"pod/{name}-0")
+        until(lambda: following.text().count("up in") == 2, what="what its successor says")
+        assert len(set(following.text().split("\n"))) == 3, "two pods, and the end of the text"
+        cluster.ok("delete", f"statefulset/{name}")
+        assert following.process.wait(60) == 0

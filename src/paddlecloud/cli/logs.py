@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import Queue
@@ -12,12 +14,14 @@ from typing import Any
 
 import click
 
+from ..api.core import Pod
 from ..api.meta import Key
 from ..cluster.requests import Place, Request, path_of
 from ..errors import NotFound, PaddleCloudError, WrongUse
 from ..sdk.client import Client
 from .context import Settings, namespace_option, pass_settings
-from .podpicking import containers_of, labelled, pods_meant
+from .logfollowing import Look, Run, followed, look_at
+from .podpicking import containers_of, labelled, names_many, pods_meant
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red", "bright_cyan", "bright_magenta")
 DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
@@ -53,6 +57,9 @@ def logs(settings: Settings, /, target: str | None, namespace: str, **options: A
         raise WrongUse("name a pod, an object (KIND/NAME) or labels (-l)")
     options["container"] = options["container"] or options["container_name"] or ""
     query = query_of(options)
+    if options["follow"] and (target is None or names_many(target)):
+        follow(settings, target or "", namespace, options)
+        return
     with settings.connect() as client:
         sources = sources_of(client, target or "", namespace, options)
         if len(sources) == 1 and not options["prefix"]:
@@ -61,6 +68,43 @@ def logs(settings: Settings, /, target: str | None, namespace: str, **options: A
                 sys.stdout.buffer.flush()
             return
     together(settings, namespace, sources, query)
+
+
+def follow(settings: Settings, target: str, namespace: str, options: dict[str, Any]) -> None:
+    """What the pods of an object say, also those that come later; one pod alone speaks without its name."""
+    query = query_of(options)
+    # What is wanted of the past is wanted of those who are there.
+    later = {name: value for name, value in query.items() if name in ("follow", "timestamps")}
+
+    def look() -> Look:
+        with contextlib.suppress(NotFound):
+            sources = sources_of(client, target, namespace, options | {"all_containers": False})
+            pods = [pod for source in sources if (pod := client.find(Pod, namespace, source.pod)) is not None]
+            return look_at(pods, options["container"], options["all_containers"])
+        return Look((), False)
+
+    def read(run: Run, first: bool) -> Iterator[bytes]:
+        source = Source(run.pod, run.container)
+        try:
+            with settings.connect() as own:
+                yield from whole_lines(own.text(request_of(source, namespace, query if first else later)))
+        except PaddleCloudError as error:
+            click.echo(f"error: {run.pod}: {error}", err=True)
+
+    speakers: dict[Source, str] = {}
+    with settings.connect() as client:
+        sources_of(client, target, namespace, options)
+        for run, line in followed(look, read, time.monotonic):
+            source = Source(run.pod, run.container if options["all_containers"] else "")
+            speakers.setdefault(source, COLOURS[len(speakers) % len(COLOURS)])
+            text = line.decode(errors="replace")
+            named = options["prefix"] or len(speakers) > 1
+            click.echo(f"{placed(source, speakers[source])} {text}" if named else text)
+
+
+def placed(source: Source, colour: str) -> str:
+    place = f"[pod/{source.pod}/{source.container}]" if source.container else f"[pod/{source.pod}]"
+    return click.style(place, fg=colour)
 
 
 def sources_of(client: Client, target: str, namespace: str, options: dict[str, Any]) -> list[Source]:
@@ -97,8 +141,7 @@ def together(settings: Settings, namespace: str, sources: list[Source], query: d
             running -= 1
             continue
         source, line = told
-        place = f"[pod/{source.pod}/{source.container}]" if source.container else f"[pod/{source.pod}]"
-        click.echo(f"{click.style(place, fg=colours[source])} {line.decode(errors='replace')}")
+        click.echo(f"{placed(source, colours[source])} {line.decode(errors='replace')}")
 
 
 def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:

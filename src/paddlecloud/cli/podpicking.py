@@ -33,6 +33,12 @@ def pods_meant(client: Client, target: str, namespace: str) -> list[str]:
     return sorted(found, key=lambda pod: not pod.endswith("-worker-0"))
 
 
+def names_many(target: str) -> bool:
+    """Whether *target* is an object that pods work for, rather than a pod."""
+    kind, slash, _ = target.partition("/")
+    return bool(slash) and kind not in PODS
+
+
 def labelled(client: Client, selector: str, namespace: str) -> list[str]:
     found = client.list_raw(Pod, Scope(namespace, labels=selector)).items
     return [str(pod["metadata"]["name"]) for pod in found]
