@@ -1,9 +1,9 @@
 """The holder of a pod: the process whose namespaces the pod's containers share, for as long as the pod lives.
 
 It makes the namespaces that `hold.json` in the pod's folder names, sets the host name, connects its network,
-mounts its memory, writes `holder.json` and sleeps. It depends on nobody: the node and the zygote may be killed,
-the next node finds it by its record. With a process namespace it is the first process there and takes in the
-orphans; without, it becomes the smallest program that sleeps. Only the standard library.
+mounts its memory, writes `holder.json` and sleeps. It depends on nobody: the node and the zygote may be
+killed, the next node finds it by its record. With a process namespace it is the first process there and takes
+in the orphans; without, it becomes the smallest program that sleeps. Only the standard library.
 """
 
 from __future__ import annotations
