@@ -32,7 +32,7 @@ class Keeper:
     def __init__(
         self, pod: Pod, folder: PodFolder, shop: Workshop, refused: Ending | None, record: Record | None
     ) -> None:
-        """*refused*: the node does not take the pod; *record*: a new pod, to be written down first."""
+        """*refused*: the node does not take the pod; *record*: what could not be written down yet."""
         self.pod = pod
         self._record = record
         self.folder = folder

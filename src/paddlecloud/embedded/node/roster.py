@@ -7,6 +7,7 @@ pods are known.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable
 from ipaddress import IPv4Address
 
@@ -99,6 +100,10 @@ class Roster:
             if refused is None:
                 holding.end(folder.path)
                 record = record_of(pod, self._address(pod.uid))
+                with contextlib.suppress(OSError):
+                    folder.settle(record)
+                    # Where there is no room for it now, its keeper says so and tries again.
+                    record = None
         keeper = Keeper(pod, folder, self._shop, refused, record)
         task = asyncio.create_task(keeper.run(), name=f"pod {pod.key}")
         self._keepers[pod.uid], self._tasks[pod.uid] = keeper, task
