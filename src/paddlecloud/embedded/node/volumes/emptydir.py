@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ....api.core import Pod
 from ..variables import quantity
+from . import ownership
 from .places import Place, Volume, make_private
 
 EVERY = 30.0
@@ -26,12 +27,13 @@ class Excess(NamedTuple):
     limit: str
 
 
-def make(volume: Volume, place: Place) -> Path:
+def make(volume: Volume, pod: Pod, place: Place) -> Path:
     path = folder_of(volume, place)
     if not path.is_dir():
         make_private(path)
         # For a container of any user; the folders around it are closed.
         path.chmod(0o777)
+    ownership.give(path, ownership.group_of(pod))
     return path
 
 
@@ -46,11 +48,14 @@ def wants_memory(volume: Volume) -> bool:
 
 
 def in_memory(pod: Pod, place: Place) -> dict[str, int]:
-    """What the pod's holder is to mount: paths, and bytes at the most; 0: as much as the kernel gives."""
+    """What the pod's holder is to mount: folders, and bytes at the most; 0: as much as the kernel gives.
+
+    The folders are there afterwards: the holder may begin before the other volumes are made.
+    """
     if place.closed:
         return {}
     wanted = [volume for volume in pod.spec.get("volumes") or () if wants_memory(volume)]
-    return {str(folder_of(volume, place)): size_of(pod, volume) for volume in wanted}
+    return {str(make(volume, pod, place)): size_of(pod, volume) for volume in wanted}
 
 
 def size_of(pod: Pod, volume: Volume) -> int:

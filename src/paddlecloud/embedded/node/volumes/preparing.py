@@ -36,9 +36,7 @@ async def one(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Path:
 
 
 async def empty_dir(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Path:
-    path = emptydir.make(volume, place)
-    ownership.give(path, ownership.group_of(pod))
-    return path
+    return emptydir.make(volume, pod, place)
 
 
 async def host_path(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Path:
