@@ -61,6 +61,27 @@ async def test_the_cache_follows_the_cluster(access: Access) -> None:
             assert late.heard == [("a", None, "3")]
 
 
+async def test_objects_without_the_labels_never_come_and_leave_with_them(access: Access) -> None:
+    async with world(access) as w:
+        kept = await w.client.create(labelled(w.config("kept", text="1")))
+        await w.client.create(w.config("other", text="1"))
+        informer, ear = Informer(w.client, ConfigMap, w.namespace, labels="of"), Ear()
+        informer.subscribe(ear)
+        async with running(informer.run()):
+            await synced(informer)
+            await w.client.patch(ConfigMap, w.key("other"), {"data": {"text": "2"}})
+            await w.client.create(labelled(w.config("later", text="3")))
+            await w.client.patch(ConfigMap, w.key(kept.name), {"metadata": {"labels": {"of": None}}})
+            await eventually(lambda: len(ear.heard) == 3)
+
+            assert ear.heard == [("kept", None, "1"), ("later", None, "3"), ("kept", "1", None)]
+
+
+def labelled(config: ConfigMap) -> ConfigMap:
+    config.metadata.labels["of"] = "ours"
+    return config
+
+
 async def test_children_are_found_by_the_uid_of_their_owner(access: Access) -> None:
     async with world(access) as w:
         owner = await w.client.create(w.widget("w"))

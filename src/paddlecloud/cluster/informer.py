@@ -18,7 +18,7 @@ from ..api.meta import Key, Resource
 from ..errors import ApiError, Expired, Invalid, NotFound, PaddleCloudError
 from .client import Client
 from .objects import read
-from .requests import Scope
+from .requests import Labels, Scope
 from .retries import delay
 from .watching import WatchEvent
 
@@ -27,7 +27,7 @@ Callback = Callable[[R | None, R | None], None]
 
 
 class Informer(Generic[R]):
-    """The objects of *kind* in *namespace* (empty: everywhere), kept current while `run` runs."""
+    """The objects of *kind* in *namespace* (empty: everywhere) with *labels*, current while `run` runs."""
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class Informer(Generic[R]):
         kind: type[R],
         namespace: str = "",
         *,
+        labels: Labels = None,
         owner_of: Callable[[R], str] = lambda obj: obj.controlled_by(),
         luck: Callable[[], float] = random.random,
     ) -> None:
@@ -44,7 +45,12 @@ class Informer(Generic[R]):
         """The resource version up to which everything has been seen."""
         self.trouble = ""
         """Why it does not follow the cluster at the moment."""
-        self._client, self._scope, self._luck, self._owner_of = client, Scope(namespace), luck, owner_of
+        self._client, self._scope, self._luck, self._owner_of = (
+            client,
+            Scope(namespace, labels),
+            luck,
+            owner_of,
+        )
         self._objects: dict[Key, R] = {}
         self._owned: dict[str, dict[Key, R]] = {}
         self._labels: dict[str, dict[tuple[str, str], dict[Key, R]]] = {}
@@ -119,7 +125,8 @@ class Informer(Generic[R]):
     async def _follow(self) -> bool:
         """Watch until the server ends it; whether anything came."""
         moved = False
-        events = self._client.watch(self.kind, self._scope.namespace, self.revision)
+        scope = self._scope
+        events = self._client.watch(self.kind, scope.namespace, self.revision, labels=scope.labels)
         async with aclosing(events):
             async for event in events:
                 moved = True

@@ -20,7 +20,7 @@ from ..cluster.informer import Informer
 from ..cluster.kubeconfig import Access
 from ..errors import Failed, Unavailable
 from .proxy import Proxy
-from .routes import Table, table
+from .routes import REVISION_LABEL, Table, table
 
 _log = log.logger("gateway")
 
@@ -31,7 +31,8 @@ class Routes:
     def __init__(self, client: Client) -> None:
         self.services = Informer(client, KnativeService)
         self.revisions = Informer(client, Revision)
-        self.pods = Informer(client, Pod)
+        # The pods of everybody else are many and none of its business.
+        self.pods = Informer(client, Pod, labels=REVISION_LABEL)
         self._table: Table | None = None
         self._informers = (self.services, self.revisions, self.pods)
         for informer in self._informers:

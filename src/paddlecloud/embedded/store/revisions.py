@@ -68,6 +68,8 @@ class Revisions:
                 self.database.execute("PRAGMA journal_mode=WAL")
                 self.database.execute("PRAGMA synchronous=FULL")
                 self.database.execute("PRAGMA busy_timeout=5000")
+                # Pages written again and again go to the table once in 16 MB, not in 4: writers wait for it.
+                self.database.execute("PRAGMA wal_autocheckpoint=4000")
                 self.database.executescript(SCHEMA)
                 self._reading.execute("PRAGMA query_only=ON")
         except Failed:
