@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from paddlecloud.api.batch import Job
 from paddlecloud.api.core import Node, Pod, Service
 from paddlecloud.api.endpoints import Endpoints
 from paddlecloud.api.lease import Lease
+from paddlecloud.api.meta import Resource
 from paddlecloud.controllers.contract import Snapshot
 from paddlecloud.embedded.workloads import endpoints, nodelife, podkeeping
 from paddlecloud.embedded.workloads.addressing import seats
@@ -22,9 +23,18 @@ from paddlecloud.embedded.workloads.stamps import stamp
 LONG_AGO = NOW - timedelta(hours=1)
 
 
-def a_node(ready: str = "True", **spec: Any) -> Node:
+def a_node(ready: str = "True", name: str = "n1", heard: datetime = LONG_AGO, **spec: Any) -> Node:
     said = {"type": "Ready", "status": ready, "lastTransitionTime": stamp(LONG_AGO)}
-    return Node.read({"metadata": {"name": "n1", "uid": "u"}, "spec": spec, "status": {"conditions": [said]}})
+    status = {"conditions": [{**said, "lastHeartbeatTime": stamp(heard)}] if ready else []}
+    metadata = {"name": name, "uid": "u", "creationTimestamp": stamp(heard)}
+    return Node.read({"metadata": metadata, "spec": spec, "status": status})
+
+
+ANOTHER, UNWELL = a_node(name="n2"), a_node("Unknown", name="n2")
+
+
+def ago(seconds: float) -> datetime:
+    return NOW - timedelta(seconds=seconds)
 
 
 def renewed(seconds: float) -> Lease:
@@ -35,25 +45,67 @@ def renewed(seconds: float) -> Lease:
 
 
 @pytest.mark.parametrize(
-    "node, leases, since, ready, taints",
+    "node, beside, since, ready, taints",
     [
-        (a_node(), [], LONG_AGO, "True", None),  # it never promised to say anything
-        (a_node(), [renewed(5)], LONG_AGO, "True", None),
-        (a_node(), [renewed(51)], LONG_AGO, "Unknown", ["unreachable", "unreachable"]),
-        (a_node(), [renewed(600)], NOW - timedelta(seconds=5), "True", None),  # we have just begun to look
-        (a_node("False"), [renewed(5)], LONG_AGO, "False", ["not-ready", "not-ready"]),
-        (a_node(unschedulable=True), [renewed(5)], LONG_AGO, "True", ["unschedulable"]),
+        (a_node(), [renewed(5)], LONG_AGO, "True", ""),
+        (
+            a_node(),
+            [renewed(51), ANOTHER],
+            LONG_AGO,
+            "Unknown",
+            "unreachable:NoSchedule unreachable:NoExecute",
+        ),
+        (a_node(), [renewed(51), UNWELL], LONG_AGO, "Unknown", "unreachable:NoSchedule"),  # we are cut off
+        (a_node(), [renewed(51)], LONG_AGO, "Unknown", "unreachable:NoSchedule"),
+        (a_node(), [renewed(600)], ago(5), "True", ""),  # we have just begun to look
+        (a_node(heard=ago(20)), [], LONG_AGO, "True", ""),  # its status is a sign of life, too
+        (a_node(heard=ago(20)), [renewed(600)], LONG_AGO, "True", ""),
+        (
+            a_node(heard=ago(51)),
+            [ANOTHER],
+            LONG_AGO,
+            "Unknown",
+            "unreachable:NoSchedule unreachable:NoExecute",
+        ),
+        (a_node("", heard=ago(59)), [], LONG_AGO, "", ""),  # it may still be on its way
+        (a_node("", heard=ago(61)), [], LONG_AGO, "Unknown", "unreachable:NoSchedule"),
+        (
+            a_node("False"),
+            [renewed(5), ANOTHER],
+            LONG_AGO,
+            "False",
+            "not-ready:NoSchedule not-ready:NoExecute",
+        ),
+        (a_node("False"), [renewed(5)], LONG_AGO, "False", "not-ready:NoSchedule"),
+        (a_node(unschedulable=True), [renewed(5)], LONG_AGO, "True", "unschedulable:NoSchedule"),
     ],
 )
 def test_a_node_that_falls_silent_is_not_ready(
-    node: Node, leases: list[Lease], since: Any, ready: str, taints: list[str] | None
+    node: Node, beside: list[Resource], since: Any, ready: str, taints: str
 ) -> None:
-    decision = nodelife.decide(node, Snapshot(NOW, related=tuple(leases)), since)
+    decision = nodelife.decide(node, Snapshot(NOW, related=tuple(beside)), since)
     assert isinstance(decision.status, dict)
 
-    assert decision.status["conditions"][0]["status"] == ready
-    said = [t["key"].partition("/")[2] for u in decision.changes for t in u.patch["spec"]["taints"]]
-    assert said == (taints or [])
+    assert nodelife.ready(decision.status.get("conditions") or ()) == ready
+    said = [t for u in decision.changes for t in u.patch["spec"]["taints"]]
+    assert " ".join(f"{t['key'].partition('/')[2]}:{t['effect']}" for t in said) == taints
+
+
+@pytest.mark.parametrize(
+    "node, reason",
+    [(a_node(), "NodeStatusUnknown"), (a_node(""), "NodeStatusNeverUpdated")],
+    ids=["fell silent", "never spoke"],
+)
+def test_of_a_silent_node_nothing_is_known(node: Node, reason: str) -> None:
+    decision = nodelife.decide(node, Snapshot(NOW), LONG_AGO)
+    assert isinstance(decision.status, dict)
+
+    assert {c["status"] for c in decision.status["conditions"]} == {"Unknown"}
+    assert [c["type"] for c in decision.status["conditions"]] == list(nodelife.REPORTED)
+    assert decision.status["conditions"][0]["reason"] == reason
+    again = node.but(status=decision.status)
+    assert nodelife.decide(again, Snapshot(NOW), LONG_AGO).status == decision.status, "no further write"
+    assert nodelife.given_up(again) == (reason == "NodeStatusUnknown")
 
 
 def test_a_node_that_speaks_again_loses_our_taints_only() -> None:
@@ -66,7 +118,7 @@ def test_a_node_that_speaks_again_loses_our_taints_only() -> None:
 
 def test_a_taint_without_a_date_gets_one() -> None:
     taint = {"key": "away", "effect": "NoExecute"}
-    decision = nodelife.decide(a_node(taints=[taint]), Snapshot(NOW), LONG_AGO)
+    decision = nodelife.decide(a_node(taints=[taint], heard=NOW), Snapshot(NOW), LONG_AGO)
 
     assert [u.patch["spec"]["taints"][0]["timeAdded"] for u in decision.changes] == [stamp(NOW)]
 
@@ -100,6 +152,21 @@ def test_a_pod_goes_when_it_tolerates_no_more(tolerations: list[Any], left: floa
     pod = a_pod("p", spec={"tolerations": tolerations})
 
     assert podkeeping.patience(pod, a_node(taints=[TAINT]), NOW) == left
+
+
+def test_a_pod_of_a_silent_node_is_not_ready_whatever_it_said_last() -> None:
+    said = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+    silent = Node.read({"metadata": {"name": "n1"}, "status": {"conditions": [said]}})
+    conditions = [{"type": kind, "status": "True"} for kind in ("Ready", "ContainersReady")]
+    pod = on_node(10, status={"phase": "Running", "conditions": conditions})
+
+    decision = podkeeping.reconcile(pod, Snapshot(NOW, related=(silent,)))
+    assert isinstance(decision.status, dict)
+    assert [c["status"] for c in decision.status["conditions"]] == ["False", "True"]
+    assert [note.message for note in decision.notes] == ["Node is not ready"]
+    after = podkeeping.reconcile(pod.but(status=decision.status), Snapshot(NOW, related=(silent,)))
+    assert after.status == decision.status and not after.notes
+    assert podkeeping.reconcile(pod, Snapshot(NOW, related=(a_node("False"),))).status == pod.status
 
 
 def on_node(age: int, **more: Any) -> Pod:

@@ -177,9 +177,9 @@ def reachable_by(nodes: Nodes | None, paths: Certificates) -> list[str]:
     if nodes is None:
         return [
             "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            # No pod will ever look for the API: and an endpoint on loopback is not allowed.
-            "--endpoint-reconciler-type=none",
+            # An endpoint on loopback is not allowed, and no pod will ever look for the API: one of the
+            # addresses that are nobody's stands in the endpoints of the Service `kubernetes`.
+            "--advertise-address=192.0.2.1",
             "--authorization-mode=RBAC",
         ]
     return [

@@ -13,6 +13,7 @@ from typing import Any
 from ...errors import Forbidden
 from ..store import Place, Store
 from . import limits, podsecurity, refusals
+from .checks_ephemeral import DOOR
 from .facts.scalars import amount
 from .kinds import Kind
 from .writing import WriteOptions
@@ -20,6 +21,7 @@ from .writing import WriteOptions
 Body = dict[str, Any]
 PRIORITIES, RUNTIMES = "scheduling.k8s.io/priorityclasses", "node.k8s.io/runtimeclasses"
 STORAGE, INGRESSES = "storage.k8s.io/storageclasses", "networking.k8s.io/ingressclasses"
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 LIMITED = ("/pods", "/persistentvolumeclaims")
 # Where the pods that an object makes are described.
 TEMPLATED = (
@@ -45,6 +47,8 @@ class Admission:
             if "storageClassName" not in body["spec"]:
                 self._classify(body, STORAGE, "storageClassName", "storageclass")
             self._limit(kind, body)
+        elif resource == "/nodes":
+            keep_pods_away(body)
         elif resource == "networking.k8s.io/ingresses":
             if "kubernetes.io/ingress.class" in (body["metadata"].get("annotations") or {}):
                 options.warnings.append(DEPRECATED_CLASS)
@@ -53,8 +57,10 @@ class Admission:
         elif resource in TEMPLATED:
             self._warn(body, options)
 
-    def admit_change(self, kind: Kind, body: Body, old: Body) -> None:
+    def admit_change(self, kind: Kind, body: Body, old: Body, options: WriteOptions) -> None:
         """What others have to say to a change; raises `Forbidden`."""
+        if options.door == DOOR:
+            self._secure(kind, body, options)
         if kind.resource == "/persistentvolumeclaims":
             self._grow(kind, body, old)
 
@@ -191,6 +197,13 @@ class Admission:
 DEPRECATED_CLASS = (
     "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
 )
+
+
+def keep_pods_away(node: Body) -> None:
+    """Nothing is placed on a new node before somebody has looked at its conditions."""
+    taints = node["spec"].get("taints") or []
+    if not any((t.get("key"), t.get("effect")) == (NOT_READY["key"], NOT_READY["effect"]) for t in taints):
+        node["spec"]["taints"] = [*taints, dict(NOT_READY)]
 
 
 def requested(spec: Body) -> str:

@@ -17,7 +17,7 @@ from aiohttp import web
 from ... import log
 from ...errors import ApiError, BadRequest, MethodNotAllowed, NotFound, ServerError
 from ..store import Place
-from . import health, listing, metrics, refusals, scaling, signing, watching
+from . import health, listing, metrics, podverbs, refusals, scaling, signing, watching
 from .access import Access
 from .answers import as_json, status_response, warn
 from .authorization import attributes_of
@@ -256,16 +256,16 @@ class Api:
                 raise refusals.not_found(kind, target.name)
             raise NotFound("the server could not find the requested resource")
         match target.subresource, request.method:
-            case "status" | "approval", "GET":
+            case "status" | "approval" | "ephemeralcontainers", "GET":
                 return await self._get(request, kind, target)
             case "finalize", "PUT":
                 # Whoever says a namespace is empty may not know a kind that was defined a moment ago.
                 if self.objects.store.occupied(target.name):
                     raise refusals.content_remains(kind, target.name)
                 return await self._update(request, kind, target)
-            case "status" | "approval", "PUT":
+            case "status" | "approval" | "ephemeralcontainers", "PUT":
                 return await self._update(request, kind, target)
-            case "status" | "approval", "PATCH":
+            case "status" | "approval" | "ephemeralcontainers", "PATCH":
                 return await self._patch(request, kind, target)
             case "log", "GET":
                 pod = self.objects.get(kind, target.namespace, target.name).load()
@@ -278,7 +278,9 @@ class Api:
             case "scale", _:
                 return await scaling.answer(self.objects, request, kind, place(kind, target))
             case "binding", "POST":
-                return await self._bind(request, kind, target)
+                return await podverbs.bind(self.objects, request, kind, place(kind, target))
+            case "eviction", "POST":
+                return await podverbs.evict(self.objects, request, kind, place(kind, target))
             case "token", "POST":
                 account = self.objects.get(kind, target.namespace, target.name).load()
                 return as_json(self.access.accounts.issue(account, await read_object(request)), 201)
@@ -287,14 +289,6 @@ class Api:
     async def _review(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.Response:
         body, now = await read_object(request), self.objects.stamp()
         return as_json(self.reviews.answer(kind.resource, body, user, target.namespace, now), 201)
-
-    async def _bind(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
-        """Give a pod its node; done once."""
-        node = ((await read_object(request)).get("target") or {}).get("name")
-        if not node:
-            raise BadRequest("target.name: Required value")
-        await self.objects.bind(kind, place(kind, target), node)
-        return as_json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, 201)
 
 
 def healthy(request: web.Request, path: str) -> web.Response:

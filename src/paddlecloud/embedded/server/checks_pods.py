@@ -180,7 +180,7 @@ def without_time(toleration: Body) -> Body:
 
 def frozen(spec: Body, old: Body) -> Body:
     """The part of a pod's spec that never changes; what is scheduled elsewhere is not looked at here."""
-    free = {"activeDeadlineSeconds", "tolerations", "ephemeralContainers"}
+    free = {"activeDeadlineSeconds", "tolerations"}
     if old.get("schedulingGates"):
         free |= {"schedulingGates", "nodeSelector", "affinity"}
     if (old.get("terminationGracePeriodSeconds") or 0) < 0 and spec.get("terminationGracePeriodSeconds") == 1:

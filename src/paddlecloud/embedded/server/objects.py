@@ -19,6 +19,7 @@ from . import refusals, tracking
 from .admission import Admission
 from .apply import applied
 from .casting import Unfit, unfit_metadata
+from .checks_ephemeral import DOOR
 from .definitions import CLEANUP, terminating
 from .deletion import DeleteOptions, begin_deletion, may_go
 from .establishing import Establishing
@@ -137,7 +138,7 @@ class Objects:
         wanted = (body.get("metadata") or {}).get("resourceVersion") or ""
         if not wanted and kind.custom:
             raise refusals.invalid(kind, place.name, [MUST_NAME_REVISION])
-        return await self._change(kind, place, lambda _: body, options, subresource)
+        return await self.change(kind, place, lambda _: body, options, subresource)
 
     async def patch(
         self,
@@ -149,7 +150,7 @@ class Objects:
         subresource: str = "",
     ) -> Body:
         try:
-            return await self._change(
+            return await self.change(
                 kind, place, lambda old: patched(old, patch, content_type, kind), options, subresource
             )
         except Unfit as error:
@@ -184,16 +185,16 @@ class Objects:
 
             # A scale is the object itself, seen through another door.
             through = "" if subresource == "scale" else subresource
-            return await self._change(kind, place, make, options, through), False
+            return await self.change(kind, place, make, options, through), False
 
     async def rescale(
         self, kind: Kind, place: Place, make: Callable[[Body], Body], options: WriteOptions
     ) -> Body:
         """Change the number of replicas through the Scale that *make* makes of the present one."""
         options.door = "scale"
-        return await self._change(kind, place, rescaled(kind, place.name, make), options, "")
+        return await self.change(kind, place, rescaled(kind, place.name, make), options, "")
 
-    async def _change(
+    async def change(
         self,
         kind: Kind,
         place: Place,
@@ -201,6 +202,8 @@ class Objects:
         options: WriteOptions,
         subresource: str,
     ) -> Body:
+        """Make the next state of an object from its newest one, as often as somebody else was faster."""
+        options.door = options.door or subresource
         while True:
             entry = self._kept(kind, place)
             before = entry.load()
@@ -211,15 +214,14 @@ class Objects:
             if options.owners_known:
                 owners = made["metadata"].get("managedFields")
             else:
-                door = options.door or subresource
                 owners = tracking.changed(
-                    kind, old, made, shown(kind, new), options.manager, door, self.stamp()
+                    kind, old, made, shown(kind, new), options.manager, options.door, self.stamp()
                 )
             tracking.put(new, owners)
             if new == before:
                 return old  # nothing changes: no revision, no event
             counted = kind.custom or rules_of(kind.resource).counted
-            if counted and not subresource and outside(new) != outside(before):
+            if counted and subresource in ("", DOOR) and outside(new) != outside(before):
                 new["metadata"]["generation"] = before["metadata"].get("generation", 1) + 1
             with self._given(kind, new):
                 if not subresource:

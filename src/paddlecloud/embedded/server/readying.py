@@ -55,7 +55,7 @@ class Readying:
             found += violations(body, kind.schema)
             found += celrules.asked(kind.rules, body, old, found)
         else:
-            check = view.check if view and view.check else rules_of(kind.resource).check
+            check = view.check if view and view.check else rules_of(kind.resource, options.door).check
             found += check(body, old)
         if found:
             raise refusals.invalid(kind, body["metadata"].get("name") or "", found)
@@ -69,4 +69,4 @@ class Readying:
             rules.default(body)
         else:
             rules.carry(body, old)
-            self._admission.admit_change(kind, body, old)
+            self._admission.admit_change(kind, body, old, options)

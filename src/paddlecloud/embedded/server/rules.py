@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from . import checks_ephemeral as ephemeral
 from . import rbac, rolerules
 from .addresses import carry_service
 from .checks_autoscalers import check_autoscaler, complete_autoscaler
@@ -163,7 +164,11 @@ RULES: dict[str, Rules] = {
     ),
 }
 NO_RULES = Rules()
+DOORS: dict[tuple[str, str], Rules] = {
+    ("/pods", ephemeral.DOOR): Rules(check=ephemeral.check_visitors, complete=complete_pod, counted=True),
+}
+"""Subresources through which a part of an object is changed that is closed otherwise."""
 
 
-def rules_of(resource: str) -> Rules:
-    return RULES.get(resource, NO_RULES)
+def rules_of(resource: str, door: str = "") -> Rules:
+    return DOORS.get((resource, door)) or RULES.get(resource, NO_RULES)

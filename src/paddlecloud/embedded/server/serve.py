@@ -15,7 +15,7 @@ from ...errors import Failed, Unavailable
 from ...settings import Home
 from ..identity import Identity
 from ..store import Store
-from . import aggregation, bootstrap, registration
+from . import aggregation, bootstrap, ownservice, registration
 from .access import Access
 from .addresses import ServiceAddresses
 from .app import Api
@@ -71,7 +71,11 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     LOG.info("serving %s at revision %d", identity.server, store.revision)
     housekeeping = asyncio.create_task(compact_forever(store))
     try:
-        async with aggregation.kept(objects), registration.kept(objects):
+        async with (
+            aggregation.kept(objects),
+            registration.kept(objects),
+            ownservice.kept(objects, identity),
+        ):
             yield objects
     finally:
         housekeeping.cancel()

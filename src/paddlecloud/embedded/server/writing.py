@@ -70,7 +70,7 @@ def check_identity(kind: Kind, old: Body, made: Body) -> None:
 
 
 def merged(kind: Kind, old: Body, made: Body, subresource: str) -> Body:
-    """What a write through this path may change: the status alone, or all but the status."""
+    """What a write through this path may change: one part alone, or all but the status."""
     made = {k: v for k, v in made.items() if k not in ("apiVersion", "kind")}
     if subresource in ("status", "approval"):
         new: Body = orjson.loads(orjson.dumps(old))  # a copy, many times faster than copying piece by piece
@@ -78,6 +78,10 @@ def merged(kind: Kind, old: Body, made: Body, subresource: str) -> Body:
         if "status" in made:
             new["status"] = made["status"]
         return new
+    if subresource == "ephemeralcontainers":
+        asked = (made.get("spec") or {}).get("ephemeralContainers")
+        rest = {k: v for k, v in old["spec"].items() if k != "ephemeralContainers"}
+        return {**old, "spec": {**rest, "ephemeralContainers": asked} if asked else rest}
     new = dict(made)
     metadata = dict(made["metadata"])
     for name in (*SERVER_SIDE, "namespace", "resourceVersion"):

@@ -32,6 +32,12 @@ def name_of(kind: type[Resource]) -> tuple[str, str]:
     return (kind.group(), kind.plural)
 
 
+def bonds(obj: Resource) -> tuple[Any, ...]:
+    """What of an object the fate of others depends on."""
+    metadata = obj.metadata
+    return metadata.uid, metadata.deletion_timestamp, metadata.finalizers, metadata.owner_references
+
+
 class Everything:
     def __init__(self, access: Access, whole: Mapping[type[Resource], Informer[Any]]) -> None:
         self._access = access
@@ -43,7 +49,7 @@ class Everything:
         """All kinds have been listed once."""
 
     def told(self) -> asyncio.Event:
-        """An event of the caller's own, set at every change of anything."""
+        """An event of the caller's own, set when anything comes, goes, or changes its bonds to others."""
         self._listeners.append(asyncio.Event())
         return self._listeners[-1]
 
@@ -99,5 +105,8 @@ class Everything:
         self._slim[name_of(kind)] = (informer, asyncio.create_task(informer.run()))
 
     def _tell(self, old: Resource | None, new: Resource | None) -> None:
+        # Leases are renewed and statuses written all the time; who owns what stays.
+        if old is not None and new is not None and bonds(old) == bonds(new):
+            return
         for listener in self._listeners:
             listener.set()

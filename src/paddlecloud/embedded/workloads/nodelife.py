@@ -1,7 +1,8 @@
-"""Nodes that fell silent: NotReady when their Lease is old, tainted as their condition says; pure.
+"""Nodes that fell silent: not ready when nothing was heard of them, tainted as their conditions say; pure.
 
-A node without a Lease is left alone: it never promised to renew one. Nobody is judged before the watch
-itself is as old as the patience: after a restart all Leases look old. `podkeeping` drives the pods away.
+A node is heard by its Lease, or by the time in its Ready condition. Nobody is judged before the watch itself
+is as old as the patience: after a restart all Leases look old. `podkeeping` drives the pods away; where no
+node is ready at all it is rather we who are cut off, and nobody is driven anywhere.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from ...controllers.contract import Controller, Decision, Note, Ref, Selection, 
 from .stamps import condition, moment, stamp
 
 GRACE = timedelta(seconds=50)
+FIRST_GRACE = timedelta(seconds=60)
+"""For a node that never said how it is."""
 LEASES = "kube-node-lease"
 UNREACHABLE, NOT_READY = "node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+UNWELL = {"False": NOT_READY, "Unknown": UNREACHABLE}
 PRESSURES = {
     "MemoryPressure": "node.kubernetes.io/memory-pressure",
     "DiskPressure": "node.kubernetes.io/disk-pressure",
@@ -36,49 +40,72 @@ def controller(since: datetime) -> Controller:
         return decide(node, seen, since)
 
     return Controller(
-        "node-lifecycle", Node, reconcile, reads=(Lease,), related=lease_of, component="node-controller"
+        "node-lifecycle", Node, reconcile, reads=(Lease, Node), related=looked_at, component="node-controller"
     )
 
 
 def decide(node: Node, seen: Snapshot, since: datetime) -> Decision:
-    lease = seen.find(Lease, node.name)
-    renewed = moment(lease.spec.renew_time) if lease else None
-    status, left = dict(node.status), None
-    if renewed is not None:
-        left = (max(renewed, since) + GRACE - seen.now).total_seconds()
-        if left <= 0:
-            status["conditions"] = silent(node, seen.now)
+    left = (judged_at(node, seen.find(Lease, node.name), since) - seen.now).total_seconds()
+    status = dict(node.status)
+    if left <= 0:
+        status["conditions"] = silent(node, seen.now)
     conditions = status.get("conditions") or ()
     have = node.spec.get("taints") or []
-    wanted = dated(taints(node, conditions, seen.now) if renewed is not None else have, seen.now)
+    others = [n for n in seen.all(Node) if n.name != node.name]
+    reachable = ready(conditions) == "True" or any(
+        ready(n.status.get("conditions") or ()) == "True" for n in others
+    )
+    wanted = dated(taints(node, conditions, reachable, seen.now), seen.now)
     news = () if wanted == have else (Update(node, {"spec": {"taints": wanted or None}}),)
     lost = ready(node.status.get("conditions") or ()) == "True" and ready(conditions) != "True"
     note = Note("Normal", "NodeNotReady", f"Node {node.name} status is now: NodeNotReady")
-    return Decision(
-        status, notes=(note,) if lost else (), changes=news, check_again=left if left and left > 0 else None
+    known = Note(
+        "Normal", "RegisteredNode", f"Node {node.name} event: Registered Node {node.name} in Controller"
     )
+    return Decision(
+        status,
+        notes=(note,) if lost else (),
+        asides=(known,),
+        changes=news,
+        check_again=left if left > 0 else None,
+    )
+
+
+def judged_at(node: Node, lease: Lease | None, since: datetime) -> datetime:
+    """When a node of which nothing more is heard is given up."""
+    said = condition(node.status.get("conditions") or (), "Ready")
+    heard = [moment(lease.spec.renew_time) if lease else None]
+    heard += [moment(said.get("lastHeartbeatTime")) if said else node.metadata.creation_timestamp]
+    return max([since, *(h for h in heard if h is not None)]) + (GRACE if said else FIRST_GRACE)
 
 
 def silent(node: Node, now: datetime) -> list[Body]:
     """The conditions of a node that tells nothing any more: what it said last is not known to hold."""
     old = node.status.get("conditions") or []
+    never = {"reason": "NodeStatusNeverUpdated", "message": "Kubelet never posted node status."}
+    stopped = {"reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."}
     unknown = []
     for kind in REPORTED:
         said = condition(old, kind)
-        if said is not None and said.get("status") != "Unknown":
-            words = {"reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."}
-            said = {**said, "status": "Unknown", **words, "lastTransitionTime": stamp(now)}
-        unknown += [said] if said is not None else []
+        if said is None or said.get("status") != "Unknown":
+            words = never if said is None else stopped
+            said = {
+                "type": kind,
+                **(said or {}),
+                "status": "Unknown",
+                **words,
+                "lastTransitionTime": stamp(now),
+            }
+        unknown.append(said)
     return [*unknown, *(c for c in old if c.get("type") not in REPORTED)]
 
 
-def taints(node: Node, conditions: Any, now: datetime) -> list[Body]:
+def taints(node: Node, conditions: Any, reachable: bool, now: datetime) -> list[Body]:
     """The taints that follow from condition and spec; those of others stay, ours keep their time."""
     have = node.spec.get("taints") or []
     pairs: list[tuple[str, str]] = []
-    if (state := ready(conditions)) != "True":
-        key = UNREACHABLE if state == "Unknown" else NOT_READY
-        pairs += [(key, "NoSchedule"), (key, "NoExecute")]
+    if (key := UNWELL.get(ready(conditions))) is not None:
+        pairs += [(key, "NoSchedule"), *([(key, "NoExecute")] if reachable else [])]
     pairs += [(PRESSURES[c["type"]], "NoSchedule") for c in conditions if pressed(c)]
     if node.spec.get("unschedulable"):
         pairs.append((UNSCHEDULABLE, "NoSchedule"))
@@ -104,8 +131,14 @@ def pressed(said: Body) -> bool:
 
 def ready(conditions: Any) -> str:
     said = condition(conditions, "Ready")
-    return str(said.get("status")) if said else "Unknown"
+    return str(said.get("status")) if said else ""
 
 
-def lease_of(node: Node) -> tuple[Ref | Selection, ...]:
-    return (Ref(Lease, LEASES, node.name),)
+def given_up(node: Node) -> bool:
+    """Whether a node that was well has fallen silent, as we have said ourselves."""
+    said = condition(node.status.get("conditions") or (), "Ready") or {}
+    return (said.get("status"), said.get("reason")) == ("Unknown", "NodeStatusUnknown")
+
+
+def looked_at(node: Node) -> tuple[Ref | Selection, ...]:
+    return (Ref(Lease, LEASES, node.name), Selection(Node))

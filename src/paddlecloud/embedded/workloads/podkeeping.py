@@ -3,6 +3,7 @@
 * A pod whose Job is gone loses the mark that waited for it to be counted.
 * A pod of a node that is gone, or one on its way out that never got a node, is removed by force.
 * A pod on a node with a NoExecute taint goes once it tolerates the taint no longer.
+* A pod on a node that fell silent is not ready: nobody knows whether it answers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from ...api.batch import Job
 from ...api.core import Node, Pod
 from ...controllers.contract import Controller, Decision, Ending, Note, Ref, Selection, Snapshot, Update
 from .jobcounting import tracked, untracking
+from .nodelife import given_up
+from .podstate import ready
 from .stamps import moment, stamp, without
 
 Body = dict[str, Any]
@@ -35,11 +38,22 @@ def reconcile(pod: Pod, seen: Snapshot) -> Decision:
         return stranded(pod, freed, seen.now)
     left = None if leaving else patience(pod, node, seen.now)
     if left is None or left > 0:
-        return Decision(dict(pod.status), changes=freed, check_again=left)
+        doubted = given_up(node) and ready(pod)
+        told = Note("Warning", "NodeNotReady", "Node is not ready")
+        status = unready(pod, seen.now) if doubted else dict(pod.status)
+        return Decision(status, changes=freed, notes=(told,) if doubted else (), check_again=left)
     said = "Taint manager: deleting due to NoExecute taint"
     told = disrupted(pod, "DeletionByTaintManager", said, seen.now)
     note = Note("Normal", "TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
     return Decision({**pod.status, "conditions": told}, changes=freed, notes=(note,), ending=Ending())
+
+
+def unready(pod: Pod, now: datetime) -> Body:
+    told = [
+        {**c, "status": "False", "lastTransitionTime": stamp(now)} if c["type"] == "Ready" else c
+        for c in pod.status["conditions"]
+    ]
+    return {**pod.status, "conditions": told}
 
 
 def lost_its_job(pod: Pod, seen: Snapshot) -> bool:
