@@ -39,9 +39,9 @@ def reconcile(pod: Pod, seen: Snapshot) -> Decision:
     left = None if leaving else patience(pod, node, seen.now)
     if left is None or left > 0:
         doubted = given_up(node) and ready(pod)
-        told = Note("Warning", "NodeNotReady", "Node is not ready")
+        doubt = Note("Warning", "NodeNotReady", "Node is not ready")
         status = unready(pod, seen.now) if doubted else dict(pod.status)
-        return Decision(status, changes=freed, notes=(told,) if doubted else (), check_again=left)
+        return Decision(status, changes=freed, notes=(doubt,) if doubted else (), check_again=left)
     said = "Taint manager: deleting due to NoExecute taint"
     told = disrupted(pod, "DeletionByTaintManager", said, seen.now)
     note = Note("Normal", "TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
