@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from paddlecloud.api.core import Event, Node, Pod, Service
+from paddlecloud.api.core import Event, Pod, Service
 from paddlecloud.api.meta import Key, Resource
 from paddlecloud.embedded.node import attempts, workshop
 from paddlecloud.embedded.node.environments import Environments
@@ -81,9 +81,6 @@ class Shelf:
 
     async def record(self, event: Event) -> None:
         self.events = [e for e in self.events if e.name != event.name] + [event]
-
-    async def register(self, node: Node) -> None:
-        self.others[Node, node.name] = node
 
 
 class Yard:

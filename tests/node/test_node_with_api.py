@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from paddlecloud.api.core import Event, Node, Pod, Service, ServiceAccount
+from paddlecloud.api.lease import Lease
 from paddlecloud.api.meta import Key
 from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.kubeconfig import from_kubeconfig
@@ -209,5 +210,39 @@ async def test_the_nodes_are_registered_with_what_they_have(cluster: Cluster) ->
     assert len(node.status["nodeInfo"]) == 10 and all(node.status["nodeInfo"].values())
     conditions = {c["type"]: c["status"] for c in node.status["conditions"]}
     assert conditions.pop("PodsIsolated") in ("True", "False")
+    pressures = {conditions.pop(kind) for kind in ("MemoryPressure", "DiskPressure", "PIDPressure")}
+    assert pressures <= {"True", "False"}
     assert conditions == {"Ready": "True", "PretendedDevices": "True"}
+
+
+async def test_a_node_renews_its_lease_and_puts_right_what_others_made_of_it(cluster: Cluster) -> None:
+    name = cluster.chosen.node_names[0]
+    key = Key("", name)
+
+    async def ready() -> bool:
+        node = await cluster.client.find(Node, "", name)
+        conditions = node.status.get("conditions") or () if node else ()
+        return any((c["type"], c["status"]) == ("Ready", "True") for c in conditions)
+
+    async def leased() -> Lease | None:
+        return await cluster.client.find(Lease, "kube-node-lease", name)
+
+    async with cluster.node():
+        await cluster.until(ready)
+        await cluster.until(leased)
+        lease = await leased()
+        node = await cluster.client.get(Node, "", name)
+        assert lease is not None and lease.spec.holder_identity == name and lease.spec.renew_time
+        assert [owner.uid for owner in lease.metadata.owner_references] == [node.uid]
+        assert not node.spec.get("taints"), "a node that is ready takes pods"
+
+        doubt = [{"type": "Ready", "status": "Unknown"}]
+        await cluster.client.patch_status(Node, key, {"conditions": doubt})
+        await cluster.until(ready)
+        await cluster.client.delete(Node, key)
+        await cluster.until(ready)
+    assert (await cluster.client.get(Node, "", name)).uid != node.uid
+    events = (await cluster.client.list(Event, "default")).items
+    told = {event.reason for event in events if event.involved_object["name"] == name}
+    assert {"Starting", "NodeReady"} <= told
     assert node.metadata.annotations["paddlecloud.org/isolation-limits"]

@@ -6,23 +6,21 @@ The only module of the node that knows the client. Everything it is asked comes 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from ... import log
 from ...api.core import Event, Node, Pod, Service, ServiceAccount
+from ...api.lease import Lease
 from ...api.meta import Key, Resource
 from ...cluster import requests
 from ...cluster.client import Client
 from ...cluster.informer import Informer
-from ...errors import AlreadyExists, NotFound, PaddleCloudError
-from .machine import Declared, Machine, node_object
+from ...errors import AlreadyExists, NotFound
 from .obstacles import VolumeMissing
 from .roster import Roster
-from .upstream import Upstream
 
 R = TypeVar("R", bound=Resource)
-HEARTBEAT = 30.0
+NOT_READY = "node.kubernetes.io/not-ready"
 TOKEN_SECONDS = 365 * 24 * 3600
 """Files are renewed every day; programs that read them once, at their start, last longer than that."""
 
@@ -90,30 +88,31 @@ class ClusterUpstream:
                 pass
         await self._client.create(event)
 
-    async def register(self, node: Node) -> None:
-        wanted = node.wire()
+    async def register(self, node: Node) -> Node:
         try:
             await self._client.create(node)
         except AlreadyExists:
-            said = {key: wanted["metadata"].get(key) or {} for key in ("labels", "annotations")}
-            await self._client.patch(Node, node.key, {"metadata": said})
-        await self._client.patch_status(Node, node.key, wanted["status"])
+            return await self._client.get(Node, "", node.name)
+        made = await self.change(node, {"status": node.wire()["status"]})
+        # Every new node is closed until somebody has looked at it: we have, and it is ready.
+        kept = [taint for taint in made.spec.get("taints") or () if taint["key"] != NOT_READY]
+        return await self._client.patch(Node, node.key, {"spec": {"taints": kept or None}})
 
+    async def change(self, node: Node, patch: Mapping[str, Any]) -> Node:
+        result = node
+        if "metadata" in patch:
+            result = await self._client.patch(Node, node.key, {"metadata": patch["metadata"]})
+        if "status" in patch:
+            result = await self._client.patch(
+                Node, node.key, {"status": patch["status"]}, subresource="status"
+            )
+        return result
 
-async def heartbeat(
-    names: tuple[str, ...], machine: Machine, declared: Declared, upstream: Upstream, now: Callable[[], float]
-) -> None:
-    """Keep the Node objects there and fresh, until cancelled."""
-    since = now()
-    while True:
-        pause = HEARTBEAT
-        for name in names:
-            try:
-                await upstream.register(node_object(name, machine, declared, now(), since))
-            except PaddleCloudError as error:
-                log.logger("node").warning("node %s could not be registered: %s", name, error)
-                pause = 1.0
-        await asyncio.sleep(pause)
+    async def renew(self, lease: Lease) -> None:
+        try:
+            await self._client.patch(Lease, lease.key, {"spec": lease.wire()["spec"]})
+        except NotFound:
+            await self._client.create(lease)
 
 
 async def follow_pods(pods: Informer[Pod], roster: Roster) -> None:

@@ -21,7 +21,7 @@ from .lookout import Lookout, steady
 from .machine import HOST_ADDRESS
 from .obstacles import Obstacle
 from .podfolder import PodFolder, Record
-from .podstatus import Addresses, status_of
+from .podstatus import Addresses, is_ready, status_of
 from .preparing import RETRY, Preparing, sandbox_failed
 from .sight import Ending, Sight, is_leaving, last, stop_of
 from .stopping import DEADLINE, Stopping, ending
@@ -208,7 +208,9 @@ class Keeper:
         if address and self.pod.spec.get("hostNetwork"):
             address = HOST_ADDRESS
         status = status_of(self.pod, seen, Addresses(address, HOST_ADDRESS))
-        if status == self._sent or all(self.pod.status.get(k) == v for k, v in status.items()):
+        if status == self._sent and self.pod.condition("Ready") == is_ready(status):
+            return
+        if all(self.pod.status.get(k) == v for k, v in status.items()):
             return
         # Who sees the status finds the events that led to it.
         await self._shop.recorder.told(self.pod)

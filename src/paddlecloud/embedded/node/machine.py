@@ -1,35 +1,50 @@
-"""The machine as a Node object: what it has, what it is, and that it is well."""
+"""What this machine has and what a virtual node gives out of it; measured once, at the start.
+
+Virtual nodes stand on one machine. Each says what the machine has (capacity), and gives to pods (allocatable)
+its share: memory, storage and GPUs that were promised twice would be missing in the end. Time of processors
+can be shared, so that nobody gets less than one.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ... import __version__
-from ...api.core import Node
 from . import shim
-from .podstatus import timestamp
+from .confines import Confines, confines, read_file
+from .devices import Gpu, gpus, share
 
 HOST_ADDRESS = "127.0.0.1"
 MOST_PODS = 250
 GPU = "nvidia.com/gpu"
 KUBERNETES = "v1.33.13"
 """The version whose behaviour the nodes follow."""
+RESERVE = 100 * 1024
+"""KiB of memory that are nobody's: below that a node is under pressure."""
+STORED = 0.9
+"""The part of a disk that is given out."""
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What was measured once, at the start."""
-
     capacity: Mapping[str, str]
     info: Mapping[str, str]
     isolation: Mapping[str, str] = field(default_factory=dict)
     """How far pods are kept apart: file system, network and limits, each in words."""
+    allocatable: Mapping[str, str] = field(default_factory=dict)
+    """What one node gives to its pods."""
+    gpus: tuple[Gpu, ...] = ()
+
+    @property
+    def room(self) -> Mapping[str, str]:
+        """What a pod of any node can count on."""
+        return self.allocatable or self.capacity
 
 
 @dataclass(frozen=True)
@@ -40,18 +55,59 @@ class Declared:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def measure(home: Path) -> Machine:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    capacity = {
-        "cpu": str(len(os.sched_getaffinity(0))),
-        "memory": f"{memory // 1024}Ki",
+def measure(home: Path, nodes: int = 1) -> Machine:
+    """What is there for *nodes* nodes."""
+    around = confines(read_file)
+    capacity = amounts(around, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), home)
+    return Machine(capacity, information(), allocatable=shared(capacity, nodes), gpus=gpus())
+
+
+def amounts(around: Confines, memory: int, home: Path) -> dict[str, str]:
+    cores = len(os.sched_getaffinity(0))
+    cpus = cores if around.cpus is None else min(cores, around.cpus)
+    return {
+        "cpu": cores_text(cpus),
+        "memory": f"{min(memory, around.memory or memory) // 1024}Ki",
         "ephemeral-storage": f"{shutil.disk_usage(home).total // 1024}Ki",
         "pods": str(MOST_PODS),
     }
+
+
+def shared(capacity: Mapping[str, str], nodes: int) -> dict[str, str]:
+    """What each of *nodes* nodes gives out of a machine of this capacity."""
+    cpus = cores_of(capacity["cpu"])
+    memory = max(0, int(capacity["memory"].removesuffix("Ki")) - RESERVE)
+    storage = int(capacity["ephemeral-storage"].removesuffix("Ki")) * STORED
+    return {
+        **capacity,
+        "cpu": cores_text(max(min(cpus, 1.0), cpus / nodes)),
+        "memory": f"{memory // nodes}Ki",
+        "ephemeral-storage": f"{int(storage) // nodes}Ki",
+    }
+
+
+def with_gpus(
+    amounts: Mapping[str, str], machine: Machine, declared: Declared, names: Sequence[str], name: str
+) -> dict[str, str]:
+    """The same with the GPUs of one node: its own, or those it is to pretend."""
+    own = len(share(machine.gpus, len(names), names.index(name)))
+    count = declared.pretend_gpus or own
+    return {**amounts, GPU: str(count)} if count else dict(amounts)
+
+
+def cores_text(cpus: float) -> str:
+    return str(int(cpus)) if cpus == int(cpus) else f"{int(cpus * 1000)}m"
+
+
+def cores_of(text: str) -> float:
+    return int(text[:-1]) / 1000 if text.endswith("m") else float(text)
+
+
+def information() -> dict[str, str]:
     identity = first_line("/etc/machine-id") or shim.boot().replace("-", "")
-    info = {
+    return {
         "machineID": identity,
-        "systemUUID": identity,
+        "systemUUID": first_line("/sys/class/dmi/id/product_uuid") or identity,
         "bootID": shim.boot(),
         "kernelVersion": platform.release(),
         "osImage": os_name(),
@@ -59,54 +115,8 @@ def measure(home: Path) -> Machine:
         "kubeletVersion": KUBERNETES,
         "kubeProxyVersion": KUBERNETES,
         "operatingSystem": "linux",
-        "architecture": {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine()),
+        "architecture": ARCHITECTURES.get(platform.machine(), platform.machine()),
     }
-    return Machine(capacity, info)
-
-
-def node_object(name: str, machine: Machine, declared: Declared, now: float, since: float) -> Node:
-    """The Node to register; *since* is when it became ready, *now* the heartbeat."""
-    capacity = dict(machine.capacity)
-    if declared.pretend_gpus:
-        capacity[GPU] = str(declared.pretend_gpus)
-    labels = {
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": machine.info["operatingSystem"],
-        "kubernetes.io/arch": machine.info["architecture"],
-        **declared.labels,
-    }
-    status: dict[str, Any] = {
-        "capacity": capacity,
-        "allocatable": capacity,
-        "nodeInfo": dict(machine.info),
-        "addresses": [
-            {"type": "InternalIP", "address": HOST_ADDRESS},
-            {"type": "Hostname", "address": name},
-        ],
-        "conditions": conditions(machine, declared, timestamp(now), timestamp(since)),
-    }
-    annotations = {f"paddlecloud.org/isolation-{what}": said for what, said in machine.isolation.items()}
-    metadata = {"name": name, "labels": labels, "annotations": annotations}
-    return Node.read({"metadata": metadata, "spec": {}, "status": status})
-
-
-def conditions(machine: Machine, declared: Declared, now: str, since: str) -> list[dict[str, str]]:
-    found = [condition("Ready", "True", "NodeReady", "the node runs pods")]
-    if said := machine.isolation.get("filesystem"):
-        apart = not said.startswith("plain")
-        reason = "Namespaces" if apart else "PlainProcesses"
-        found.append(condition("PodsIsolated", str(apart), reason, said))
-    if said := machine.isolation.get("network"):
-        reason = "RoutedPods" if said.startswith("routed") else "LoopbackPods"
-        found.append(condition("NetworkUnavailable", "False", reason, said))
-    if declared.pretend_gpus:
-        message = f"{declared.pretend_gpus} GPUs are declared, not there; pods that ask for them run on CPU"
-        found.append(condition("PretendedDevices", "True", "Declared", message))
-    return [c | {"lastHeartbeatTime": now, "lastTransitionTime": since} for c in found]
-
-
-def condition(kind: str, status: str, reason: str, message: str) -> dict[str, str]:
-    return {"type": kind, "status": status, "reason": reason, "message": message}
 
 
 def os_name() -> str:

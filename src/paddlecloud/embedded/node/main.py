@@ -13,27 +13,29 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ...api.core import Pod, Service
+from ...api.core import Node, Pod, Service
 from ...api.endpoints import EndpointSlice
 from ...cluster.client import Client
 from ...cluster.informer import Informer
 from ...cluster.kubeconfig import Access
 from ...settings import Home, value
 from ..ranges import Ranges
-from . import attempts, suites
-from .agent import ClusterUpstream, follow_pods, heartbeat
+from . import attempts, pressure, suites
+from .agent import ClusterUpstream, follow_pods
 from .attempts import State
 from .environments import Environments
 from .events import Recorder
+from .heartbeats import Heartbeats
 from .kubelet import serving
 from .launcher import Launcher
-from .machine import Declared, measure
+from .machine import Declared, Machine, measure
 from .network import podfiles
 from .network.following import Sources, follow_names, follow_services
 from .network.nameserver import Nameserver, machine_resolvers
 from .network.proxy import Proxy
 from .network.routing import Endpoint
 from .network.standing import Standing
+from .nodestatus import Outlook
 from .podfolder import PodFolder, all_folders
 from .roster import Roster
 from .routed import switch
@@ -68,7 +70,9 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
     """Be the nodes until cancelled; pods run on afterwards."""
     async with Client(access) as client:
         upstream = ClusterUpstream(client)
-        shop = workshop_of(home, access, upstream, await survey(home, value("isolation"), value("network")))
+        machine = await asyncio.to_thread(measure, home.root, len(options.names))
+        levels = await survey(home, value("isolation"), value("network"))
+        shop = workshop_of(home, access, upstream, machine, levels)
         assert shop.links is not None
         there = {folder.path.name for folder in every_pod(home)}
         sweep(group_bases(shop.levels, home), shop.links, there)
@@ -88,11 +92,13 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
             options.ranges.api, api_of(access),
         )  # fmt: skip
         upstream.follow(sources.services)
+        nodes = Informer(client, Node)
+        outlook = Outlook(options.names, shop.machine, options.declared)
+        heartbeats = Heartbeats(outlook, lambda: pressure.read(home.root), upstream, nodes, shop.now)
         try:
             async with serving(home.run / SOCKET, roster, shop.launcher), asyncio.TaskGroup() as tasks:
-                tasks.create_task(
-                    heartbeat(options.names, shop.machine, options.declared, upstream, shop.now)
-                )
+                tasks.create_task(nodes.run())
+                tasks.create_task(heartbeats.run())
                 tasks.create_task(pods.run())
                 tasks.create_task(sources.services.run())
                 tasks.create_task(sources.slices.run())
@@ -136,7 +142,9 @@ def machine_names() -> str:
         return ""
 
 
-def workshop_of(home: Home, access: Access, upstream: ClusterUpstream, levels: Levels) -> Workshop:
+def workshop_of(
+    home: Home, access: Access, upstream: ClusterUpstream, machine: Machine, levels: Levels
+) -> Workshop:
     api = api_of(access)
     return Workshop(
         home=home,
@@ -144,7 +152,7 @@ def workshop_of(home: Home, access: Access, upstream: ClusterUpstream, levels: L
         recorder=Recorder(upstream, time.time),
         launcher=Launcher(home, levels.user_namespace),
         environments=Environments(home.environments),
-        machine=replace(measure(home.root), isolation=words(levels)),
+        machine=replace(machine, isolation=words(levels)),
         suite_folders=tuple(suites.folders()),
         api=(api.host, str(api.port)),
         now=time.time,

@@ -141,6 +141,11 @@ def condition(holds: bool, reason: str = "", message: str = "") -> Wire:
     return result
 
 
+def is_ready(status: Mapping[str, Any]) -> bool:
+    """What a status says of the pod as a whole; a node that was silent may find its pods doubted."""
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or ())
+
+
 def with_time(new: Wire, old: Mapping[str, Any] | None, now: float) -> Wire:
     same = old is not None and old.get("status") == new["status"] and old.get("lastTransitionTime")
     return new | {"lastTransitionTime": same or timestamp(now)}

@@ -96,7 +96,7 @@ class Roster:
         refused = record = None
         if self._without_place(folder) and not leaving:
             beside = [k.pod for k in self._keepers.values() if k.pod.node == pod.node]
-            refused = refusal(pod, beside, self._shop.machine.capacity)
+            refused = refusal(pod, beside, self._shop.machine.room)
             if refused is None:
                 holding.end(folder.path)
                 record = record_of(pod, self._address(pod.uid))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-from ...api.core import Event, Node, Pod, Service
+from ...api.core import Event, Pod, Service
 from ...api.meta import Resource
 
 R = TypeVar("R", bound=Resource)
@@ -35,8 +35,4 @@ class Upstream(Protocol):
 
     async def record(self, event: Event) -> None:
         """Create the event, or raise the count of the one that has its name."""
-        ...
-
-    async def register(self, node: Node) -> None:
-        """See that the node exists with these labels and this status."""
         ...

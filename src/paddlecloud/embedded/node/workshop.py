@@ -135,7 +135,7 @@ def place_of(pod: Pod, shop: Workshop) -> volumes.Place:
         memory=memory.place_of(shop.memory, pod.uid),
         # A sandbox hides the paths; without one they are closed by their modes alone.
         closed=shop.levels.filesystem == "plain",
-        machine=shop.machine.capacity,
+        machine=shop.machine.room,
         plugins=shop.plugins,
         now=shop.now(),
     )
@@ -223,9 +223,7 @@ async def describe(
     data = {reference: await texts(pod, reference, shop) for reference in references(container)}
     linked = pod.spec.get("enableServiceLinks", True)
     services = await shop.upstream.services(pod.namespace) if linked else []
-    facts = Facts(
-        record.address if record else "", HOST_ADDRESS, data, shop.machine.capacity, links(services)
-    )
+    facts = Facts(record.address if record else "", HOST_ADDRESS, data, shop.machine.room, links(services))
     for sentence in left_out(container, pod, facts):
         await shop.recorder.warn(pod, "InvalidEnvironmentVariableNames", sentence, container["name"])
     order = order_of(pod, container, ground, facts)
