@@ -89,11 +89,14 @@ def welcome(home: Home, identity: Identity) -> None:
 
 
 @click.command()
+@click.option("--leave-running", is_flag=True, help="Leave the pods to the next `pdc up`.")
 @pass_settings
-def down(settings: Settings) -> None:
+def down(settings: Settings, leave_running: bool) -> None:
     """Stop the embedded cluster and its pods; everything it knows is kept."""
-    if clusters.stop(settings.home):
+    if clusters.stop(settings.home, leave_running):
         click.echo(f"stopped; {settings.home} keeps its objects and data")
+        if leave_running and (left := clusters.left_running(settings.home)):
+            click.echo(f"{left} containers run on; `pdc up` takes them back, `pdc down` ends them")
     else:
         click.echo(f"no cluster is running in {settings.home}")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..cluster.kubeconfig import from_kubeconfig, runs
-from ..embedded.identity import Identity, known, supervisor_of
+from ..embedded.identity import LEAVE, Identity, known, supervisor_of
 from ..errors import Failed, PaddleCloudError, TimedOut
 from ..settings import Home
 
@@ -103,11 +103,11 @@ def ready(node: Node) -> bool:
     return any(c["type"] == "Ready" and c["status"] == "True" for c in node.status.get("conditions") or ())
 
 
-def stop(home: Home) -> bool:
-    """End the cluster of *home*, pods included; False when nothing was running."""
+def stop(home: Home, leave_running: bool = False) -> bool:
+    """End the cluster of *home*, with its pods unless they are to be left; False when nothing was running."""
     pid = supervisor_of(home)
     if pid:
-        os.kill(pid, signal.SIGTERM)
+        os.kill(pid, LEAVE if leave_running else signal.SIGTERM)
     end = time.monotonic() + ENDS_WITHIN
     while runs(home):
         if time.monotonic() > end:
@@ -115,7 +115,14 @@ def stop(home: Home) -> bool:
                 f"process {pid} did not end within {ENDS_WITHIN:.0f} s", next_step=f"kill -9 {pid}"
             )
         time.sleep(0.02)
-    return bool(pid) or end_pods(home)
+    return bool(pid) or (not leave_running and end_pods(home))
+
+
+def left_running(home: Home) -> int:
+    """How many containers run although nobody looks after them."""
+    from ..embedded.node.main import every_pod, running_runs
+
+    return sum(len(running_runs(folder)) for folder in every_pod(home))
 
 
 def end_pods(home: Home) -> bool:

@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import secrets
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -24,6 +25,8 @@ from .ranges import Ranges, on_loopback
 
 # Blocks of 127.0.0.0/8: pods in 127.B, services in 127.(B+1); low ones are used by resolvers and the like.
 BLOCKS = range(64, 250, 2)
+LEAVE = signal.SIGUSR1
+"""What tells a supervisor to end and leave the pods to the next one."""
 # The processes; what each may do is in its roles. The owner has a certificate.
 IDENTITIES = {
     "controllers": ("system:paddlecloud:controllers", ["system:authenticated"]),

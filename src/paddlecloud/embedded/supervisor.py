@@ -29,7 +29,7 @@ import uvloop
 from .. import log, settings
 from ..errors import AlreadyRunning, PaddleCloudError
 from ..settings import Home
-from .identity import Identity, establish, known, supervisor_of
+from .identity import LEAVE, Identity, establish, known, supervisor_of
 from .ranges import Ranges
 from .store.soundness import examine
 
@@ -164,7 +164,8 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
 
 
 def supervise(home: Home, children: list[Child], identity: Identity, on_start: Callable[[], None]) -> None:
-    wanted = [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD]
+    wanted = [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, LEAVE]
+    leaving = False
     # Signals are waited for, not handled: the loop is then plain code without races.
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     try:
@@ -181,7 +182,8 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
             soonest = min((c.due for c in children if not c.pid), default=None)
             pause = 3600.0 if soonest is None else max(0.0, soonest - time.monotonic())
             told = signal.sigtimedwait(wanted, pause)
-            if told and told.si_signo in (signal.SIGTERM, signal.SIGINT):
+            if told and told.si_signo in (signal.SIGTERM, signal.SIGINT, LEAVE):
+                leaving = told.si_signo == LEAVE
                 return
             reap(children)
             for child in children:
@@ -189,9 +191,10 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
                     start(home, child)
     finally:
         stop(children)
-        from .node.main import stop_all
+        if not leaving:
+            from .node.main import stop_all
 
-        asyncio.run(stop_all(home))
+            asyncio.run(stop_all(home))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
 
 
@@ -244,7 +247,8 @@ def be(child: Child, log_file: Path) -> int:
     os.dup2(handle, 2)
     # Ctrl-C goes to the whole group; the supervisor decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD])
+    signal.signal(LEAVE, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, LEAVE])
     log.set_up(settings.value("log_level"), as_json=settings.value("log_format") == "json")
     try:
         work = child.main()

@@ -47,6 +47,8 @@ def container_status(pod: Pod, container: Container, seen: Sight) -> Wire:
 def is_ready(pod: Pod, container: Container, seen: Sight, up: bool) -> bool:
     """Whoever runs is ready, unless a probe says otherwise; whoever only comes first is once it is done."""
     name = container["name"]
+    if roles.is_visitor(pod, name):
+        return False
     if roles.is_first(pod, name) and not is_sidecar(container):
         return is_done(last(seen, name))
     return up and (not container.get("readinessProbe") or seen.ready.get(name, False))

@@ -14,8 +14,8 @@ from typing import Any
 from ... import log
 from ...api.core import Event, Pod
 from ...errors import PaddleCloudError
+from . import roles
 from .podstatus import timestamp
-from .roles import is_first
 from .upstream import Upstream
 
 LONGEST = 1024
@@ -78,8 +78,7 @@ class Recorder:
         now = self._now()
         involved: dict[str, Any] = pod.reference()
         if container:
-            where = "initContainers" if is_first(pod, container) else "containers"
-            involved["fieldPath"] = f"spec.{where}{{{container}}}"
+            involved["fieldPath"] = f"spec.{roles.field(pod, container)}{{{container}}}"
         return Event.read(
             {
                 "metadata": {"name": f"{pod.name}.{int(now * 1e9):x}", "namespace": pod.namespace},

@@ -151,7 +151,7 @@ class Keeper:
         self.learn(quietly=True, obstacle=None)
 
     def _look(self) -> Sight:
-        return self._lookout.look(self.pod, prepared=self._preparing.done is not None)
+        return self._lookout.look(self.pod, prepared=self._preparing.is_done(self.pod))
 
     async def _start(self, wish: Start) -> Obstacle | None:
         """Start a container; what keeps it from running keeps no other."""

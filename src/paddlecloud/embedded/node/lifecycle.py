@@ -49,7 +49,7 @@ def next_step(pod: Pod, seen: Sight) -> Step:
         return Step(remove=True)
     if over or is_leaving(seen):
         return Step(stop=stop, check_again=stop.check_again)
-    wanted = startable(pod, seen)
+    wanted = [*startable(pod, seen), *arriving(pod, seen)]
     waits = {name: due_in(seen, name) for name in wanted}
     ripe = [name for name, wait in waits.items() if wait <= 0 and image_of(pod, name) not in seen.lacking]
     dates = [stop.check_again, deadline_in(pod, seen), *(wait for wait in waits.values() if wait > 0)]
@@ -104,6 +104,11 @@ def startable(pod: Pod, seen: Sight) -> list[str]:
     return [*wanted, *(c["name"] for c in roles.mains(pod) if should_start(pod, last(seen, c["name"])))]
 
 
+def arriving(pod: Pod, seen: Sight) -> list[str]:
+    """The visitors that have not been there yet: they wait for nobody, and come once."""
+    return [c["name"] for c in roles.visitors(pod) if not has_begun(last(seen, c["name"]))]
+
+
 def turns_passed(pod: Pod, seen: Sight) -> int:
     """How many init containers have had their turn: all those before one that has begun."""
     order = [container["name"] for container in roles.first(pod)]
@@ -124,6 +129,8 @@ def restarts(pod: Pod, attempt: Attempt) -> bool:
 
 def comes_back(pod: Pod, container: Container, attempt: Attempt) -> bool:
     """The same for any container of the pod."""
+    if roles.is_visitor(pod, container["name"]):
+        return False
     if not roles.is_first(pod, container["name"]):
         return restarts(pod, attempt)
     return is_sidecar(container) or (attempt.exit_code != 0 and policy(pod) != "Never")

@@ -204,7 +204,7 @@ def running_runs(folder: PodFolder) -> list[Path]:
     record = folder.record()
     return [
         folder.run_folder(name, attempt.number)
-        for name in (*record.init_containers, *record.containers)
+        for name in record.names
         for attempt in folder.attempts(name)
         if attempt.state == State.RUNNING
     ] if record else []  # fmt: skip

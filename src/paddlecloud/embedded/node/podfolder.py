@@ -1,6 +1,6 @@
 """The folder of one pod: who it is, its address, its volumes, the runs of its containers.
 
-    pod.json                       identity and address, written once
+    pod.json                       identity, address, names of the containers
     home/  volumes/                what the containers write
     containers/NAME/N/             run N of a container, kept by its shim
 
@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ...api.core import Pod
@@ -35,6 +35,12 @@ class Record:
     address: str
     init_containers: tuple[str, ...]
     containers: tuple[str, ...]
+    visitors: tuple[str, ...] = ()
+    """Ephemeral containers that have come since."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.init_containers, *self.containers, *self.visitors)
 
     def pod(self) -> Pod:
         """The pod, as far as it is needed to stop it."""
@@ -45,6 +51,7 @@ class Record:
                     "nodeName": self.node,
                     "initContainers": [{"name": name} for name in self.init_containers],
                     "containers": [{"name": name} for name in self.containers],
+                    "ephemeralContainers": [{"name": name} for name in self.visitors],
                 },
             }
         )
@@ -76,11 +83,17 @@ class PodFolder:
         found = attempts.content(self.path / "pod.json")
         if not found:
             return None
-        init, main = tuple(found.pop("init_containers")), tuple(found.pop("containers"))
-        return Record(**found, init_containers=init, containers=main)
+        lists = {key: tuple(names) for key, names in found.items() if isinstance(names, list)}
+        return Record(**{**found, **lists})
+
+    def welcome(self, visitor: str) -> None:
+        """Write down that somebody has come to look, before they are there."""
+        record = self.record()
+        if record is not None and visitor not in record.names:
+            self.settle(replace(record, visitors=(*record.visitors, visitor)))
 
     def settle(self, record: Record) -> None:
-        """Write down who lives here, once."""
+        """Write down who lives here."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = self.path / "pod.json.new"
         with os.fdopen(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:

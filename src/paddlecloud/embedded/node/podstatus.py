@@ -42,6 +42,8 @@ def status_of(pod: Pod, seen: Sight, addresses: Addresses) -> Wire:
     }
     if first := [statuses[c["name"]] for c in roles.first(pod)]:
         status["initContainerStatuses"] = first
+    if visitors := [statuses[c["name"]] for c in roles.visitors(pod)]:
+        status["ephemeralContainerStatuses"] = visitors
     if addresses.pod:
         status |= {"podIP": addresses.pod, "podIPs": [{"ip": addresses.pod}]}
         status |= {"hostIP": addresses.host, "hostIPs": [{"ip": addresses.host}]}
@@ -165,7 +167,7 @@ def never_started(status: Wire) -> bool:
 
 def quality(pod: Pod) -> str:
     """BestEffort without resources, Guaranteed when every container limits both and asks for as much."""
-    resources = [c.get("resources") or {} for c in roles.every(pod)]
+    resources = [c.get("resources") or {} for c in roles.own(pod)]
     if not any(r.get("requests") or r.get("limits") for r in resources):
         return "BestEffort"
     guaranteed = all(

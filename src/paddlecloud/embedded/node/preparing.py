@@ -36,11 +36,14 @@ class Preparing:
 
     async def begin(self, pod: Pod) -> None:
         """See that somebody is at it; returns when there is something to tell, but a moment later at most."""
-        if self._task is None:
+        if self._task is None or (self._task.done() and not self.is_done(pod)):
             self._task = asyncio.create_task(self._prepare(pod))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(MOMENT):
                     await self._news.wait()
+
+    def is_done(self, pod: Pod) -> bool:
+        return self.done is not None and self.done.covers(pod)
 
     async def dismiss(self) -> None:
         if self._task is not None:

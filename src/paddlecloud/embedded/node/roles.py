@@ -1,7 +1,8 @@
 """Who is who among the containers of a pod: those that run first, those beside them, those it is about.
 
 Pure readings of the spec. A sidecar is an init container that is restarted always: it is started in the order
-of the init containers, runs on beside the others and is stopped after them.
+of the init containers, runs on beside the others and is stopped after them. A visitor is an ephemeral
+container: it comes when the pod runs already, runs once, and counts for nothing the pod is about.
 """
 
 from __future__ import annotations
@@ -24,8 +25,17 @@ def mains(pod: Pod) -> list[Container]:
     return list(pod.spec["containers"])
 
 
-def every(pod: Pod) -> list[Container]:
+def visitors(pod: Pod) -> list[Container]:
+    return list(pod.spec.get("ephemeralContainers") or ())
+
+
+def own(pod: Pod) -> list[Container]:
+    """Those the pod was made with."""
     return [*first(pod), *mains(pod)]
+
+
+def every(pod: Pod) -> list[Container]:
+    return [*own(pod), *visitors(pod)]
 
 
 def names(pod: Pod) -> list[str]:
@@ -47,6 +57,17 @@ def is_sidecar(container: Container) -> bool:
 
 def is_first(pod: Pod, name: str) -> bool:
     return any(container["name"] == name for container in first(pod))
+
+
+def is_visitor(pod: Pod, name: str) -> bool:
+    return any(container["name"] == name for container in visitors(pod))
+
+
+def field(pod: Pod, name: str) -> str:
+    """Where the container stands in the spec."""
+    if is_visitor(pod, name):
+        return "ephemeralContainers"
+    return "initContainers" if is_first(pod, name) else "containers"
 
 
 def policy(pod: Pod) -> str:

@@ -20,6 +20,8 @@ from .workshop import Preparation, Workshop
 async def start(pod: Pod, folder: PodFolder, wish: Start, prepared: Preparation, shop: Workshop) -> None:
     """Raises an `Obstacle` that keeps the container, and only it, from running."""
     run_folder = folder.run_folder(wish.container, wish.number)
+    if roles.is_visitor(pod, wish.container):
+        folder.welcome(wish.container)
     if not attempts.described(run_folder):
         await create(pod, folder, wish, prepared, shop)
     try:

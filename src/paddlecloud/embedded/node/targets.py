@@ -25,10 +25,9 @@ def pod_of(find: FindPod, request: web.Request) -> tuple[PodFolder, Record]:
 def container_of(find: FindPod, request: web.Request) -> tuple[PodFolder, str]:
     folder, record = pod_of(find, request)
     container = request.match_info["container"]
-    known = (*record.init_containers, *record.containers)
-    if container not in known:
+    if container not in record.names:
         raise web.HTTPNotFound(
-            text=f"pod {record.name} has no container {container}; it has: {', '.join(known)}"
+            text=f"pod {record.name} has no container {container}; it has: {', '.join(record.names)}"
         )
     return folder, container
 

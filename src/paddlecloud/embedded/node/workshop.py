@@ -17,7 +17,7 @@ from typing import Any
 
 from ...api.core import ConfigMap, Pod
 from ...settings import Home
-from . import holder, pulls, volumes
+from . import holder, pulls, roles, volumes
 from .attempts import content
 from .environments import Environment, Environments, Progress
 from .events import Recorder
@@ -83,6 +83,11 @@ class Preparation:
     lacking: Mapping[str, Obstacle] = field(default_factory=dict)
     """Images that are not there yet, and why."""
 
+    def covers(self, pod: Pod) -> bool:
+        """Whether every image of the pod was looked for; visitors bring images of their own."""
+        names = {str(container.get("image") or "") for container in roles.every(pod)}
+        return names <= self.images.keys() | self.lacking.keys()
+
 
 async def prepare(pod: Pod, folder: PodFolder, shop: Workshop, progress: Progress) -> Preparation:
     """Raises an `Obstacle` for the first thing that all containers miss; images are missed by some only."""
@@ -96,7 +101,7 @@ async def prepare(pod: Pod, folder: PodFolder, shop: Workshop, progress: Progres
         raise found
     if isinstance(held, BaseException):
         raise held
-    containers = (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"])
+    containers = roles.every(pod)
     images: dict[str, tuple[Suite, Environment]] = {}
     obtained: dict[str, pulls.Image] = {}
     lacking: dict[str, Obstacle] = {}
@@ -146,7 +151,7 @@ async def linked(pod: Pod, found: Mapping[str, Path], shop: Workshop) -> frozens
     if shop.links is None or shop.levels.filesystem != "plain":
         return frozenset()
     result = set()
-    for container in (*(pod.spec.get("initContainers") or ()), *pod.spec["containers"]):
+    for container in roles.every(pod):
         # Where these lead is known only with the variables of the container.
         later = {
             checked_mount_path(m["mountPath"])

@@ -142,7 +142,8 @@ def waiting_reason(pod: Body, container: str, message: str) -> str:
     if not message.endswith("is waiting to start"):
         return ""
     status = pod.get("status") or {}
-    for told in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
+    kinds = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+    for told in (told for kind in kinds for told in status.get(kind) or ()):
         if told["name"] == container and (reason := told.get("state", {}).get("waiting", {}).get("reason")):
             return f": {IN_OTHER_WORDS.get(reason, reason)}"
     return ""
@@ -158,7 +159,8 @@ def chosen_container(pod: Body, asked: str) -> str:
     """The container that is meant; with several, the user must say which."""
     spec = pod["spec"]
     names = [c["name"] for c in spec["containers"]]
-    every = names + [c["name"] for c in spec.get("initContainers") or ()]
+    others = ("initContainers", "ephemeralContainers")
+    every = names + [c["name"] for field in others for c in spec.get(field) or ()]
     pod_name = pod["metadata"]["name"]
     if not asked and len(names) > 1:
         raise BadRequest(

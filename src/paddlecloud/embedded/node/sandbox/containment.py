@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 HOLDER = "../../../holder.json"
 """Beside the folder of containers, seen from an attempt."""
+BESIDE = "../.."
+"""The folder of containers."""
 GLANCE = 0.5
 SHARED = {"ipc": kernel.NEWIPC, "uts": kernel.NEWUTS, "net": kernel.NEWNET, "mnt": kernel.NEWNS}
 
@@ -44,7 +46,9 @@ class Containment:
         shared: list[str] = self._plan["shared"]
         if shared:
             self._holder = opened_holder()
-        if "pid" in shared:
+        if target := self._plan.get("target"):
+            kernel.join(opened_target(target), kernel.NEWPID)
+        elif "pid" in shared:
             kernel.join(self._holder, kernel.NEWPID)
         elif not self._plan.get("hostPID"):
             kernel.unshare(kernel.NEWPID)
@@ -111,9 +115,24 @@ def resident(pids: list[int]) -> int:
 
 def opened_holder() -> int:
     """A pidfd of the pod's holder."""
-    record = json.loads(procfs.text(HOLDER))
-    fd = os.pidfd_open(record["pid"])
-    if procfs.start_time(record["pid"]) != record["pidStart"] or record["boot"] != procfs.boot():
-        os.close(fd)
-        raise ProcessLookupError(3, "the holder of the pod is gone")
+    return opened(HOLDER, "the holder of the pod is gone")
+
+
+def opened_target(name: str) -> int:
+    """A pidfd of the first process of another container of the pod, in its newest run."""
+    runs = sorted((int(number) for number in os.listdir(f"{BESIDE}/{name}")), reverse=True)
+    for number in runs[:1]:
+        return opened(f"{BESIDE}/{name}/{number}/state.json", f"container {name} does not run")
+    raise ProcessLookupError(3, f"container {name} does not run")
+
+
+def opened(path: str, complaint: str) -> int:
+    """A pidfd of the process that a record in a file means."""
+    record = json.loads(procfs.text(path))
+    pid = int(record.get("pid", 0))
+    fd = os.pidfd_open(pid) if pid else -1
+    if fd < 0 or procfs.start_time(pid) != record["pidStart"] or record["boot"] != procfs.boot():
+        if fd >= 0:
+            os.close(fd)
+        raise ProcessLookupError(3, complaint)
     return fd

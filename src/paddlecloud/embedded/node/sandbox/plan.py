@@ -60,6 +60,7 @@ def plan_of(pod: Pod, container: Container, site: Site, known: Mapping[str, str]
         "hidden": [*HIDDEN, *outside([str(site.platform)], HIDDEN)],
         "shared": list(site.shared),
         "hostPID": bool(pod.spec.get("hostPID")),
+        "target": str(container.get("targetContainerName") or ""),
         "privileged": bool(context.get("privileged")),
         "readOnly": bool(context.get("readOnlyRootFilesystem")),
         "mounts": [*of_machine(site), *of_volumes(pod, container, site.volumes, known)],

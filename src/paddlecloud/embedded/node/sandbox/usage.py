@@ -24,7 +24,7 @@ def usage(pod: PodFolder) -> dict[str, Usage]:
     if record is None:
         return {}
     found = {}
-    for name in (*record.init_containers, *record.containers):
+    for name in record.names:
         runs = pod.attempts(name)
         if runs and runs[-1].state == State.RUNNING:
             found[name] = of_run(pod.run_folder(name, runs[-1].number))
