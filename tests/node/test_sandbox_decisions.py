@@ -222,7 +222,12 @@ def test_the_limits_of_a_pod_are_those_of_its_containers(
         (
             "cgroup2",
             {"memory": 5, "cpu": 2, "pids": 7},
-            ["memory.max 5", "cpu.max 200000 100000", "pids.max 7"],
+            ["memory.max 5", "memory.swap.max 0", "cpu.max 200000 100000", "pids.max 7"],
+        ),
+        (
+            "cgroup2",
+            {"memory": 5, "whole": True},
+            ["memory.max 5", "memory.swap.max 0", "memory.oom.group 1"],
         ),
         ("cgroup2", {"shares": 1}, ["cpu.weight 39"]),
         ("cgroup2", {"shares": 0.0001}, ["cpu.weight 1"]),
@@ -230,6 +235,50 @@ def test_the_limits_of_a_pod_are_those_of_its_containers(
 )
 def test_limits_in_the_words_of_the_kernel(kind: str, limits: dict[str, Any], expected: list[str]) -> None:
     assert [f"{name} {text}" for _, name, text in cgroups.writes(kind, limits)] == expected
+
+
+def test_groups_of_the_second_version_hand_controllers_down_and_hold_processes_at_the_end_only(
+    tmp_path: Path,
+) -> None:
+    """Files stand for those of the kernel, which makes them with the folder."""
+    pod, run = tmp_path / "base" / "uid", tmp_path / "base" / "uid" / "main-0"
+    run.mkdir(parents=True)
+    files = [
+        "cgroup.procs",
+        "cgroup.subtree_control",
+        "memory.max",
+        "memory.oom.group",
+        "cpu.max",
+        "pids.max",
+    ]
+    for folder in (tmp_path / "base", pod, run):
+        for name in files:
+            (folder / name).touch()
+    said = {
+        "kind": "cgroup2",
+        "pod": {"unified": str(pod)},
+        "podLimits": {"memory": 9, "pids": 4096},
+        "name": "main-0",
+        "limits": {"memory": 5, "cpu": 0.5},
+    }
+    group = cgroups.Group(said)
+    group.make()
+    group.enter()
+
+    def holds(folder: Path) -> dict[str, str]:
+        return {name: text for name in files if (text := (folder / name).read_text())}
+
+    down = {"cgroup.subtree_control": "+memory +cpu +pids"}
+    assert holds(tmp_path / "base") == down
+    assert holds(pod) == {**down, "memory.max": "9", "pids.max": "4096"}
+    assert holds(run) == {
+        "cgroup.procs": "0",
+        "memory.max": "5",
+        "memory.oom.group": "1",
+        "cpu.max": "50000 100000",
+    }
+    (run / "memory.events").write_text("low 0\noom 2\noom_kill 1\n")
+    assert group.out_of_memory()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ..cluster.kubeconfig import from_kubeconfig, runs
@@ -19,6 +20,7 @@ from ..settings import Home
 
 if TYPE_CHECKING:
     from ..api.core import Node
+    from ..api.lease import Lease
 
 STARTS_WITHIN = 60.0
 ENDS_WITHIN = 60.0
@@ -43,6 +45,7 @@ def state(home: Home) -> State:
 def start(home: Home, arguments: list[str]) -> None:
     """Start `pdc up` in the background and return when the cluster answers and has a node."""
     home.make()
+    began = datetime.now(UTC)
     log_file = home.logs / "supervisor.log"
     with log_file.open("ab") as output:
         begin = output.tell()
@@ -60,7 +63,7 @@ def start(home: Home, arguments: list[str]) -> None:
             raise Failed(said.removeprefix("error: ") or f"the cluster ended with code {process.returncode}")
 
     try:
-        wait_until_ready(home, check)
+        wait_until_ready(home, began, check)
     except BaseException:
         # Whoever gives up waiting must not be surprised by a cluster later on.
         process.terminate()
@@ -68,13 +71,13 @@ def start(home: Home, arguments: list[str]) -> None:
         raise
 
 
-def wait_until_ready(home: Home, check: Callable[[], None]) -> None:
-    """Returns when every node is Ready; *check* raises when it is no use to wait."""
+def wait_until_ready(home: Home, began: datetime, check: Callable[[], None]) -> None:
+    """Returns when every node is Ready and was heard since *began*; *check* raises when waiting is no use."""
     end, last = time.monotonic() + STARTS_WITHIN, "no answer"
     while time.monotonic() < end:
         check()
         try:
-            if nodes_ready(home):
+            if nodes_ready(home, began):
                 return
             last = "its nodes are not ready"
         except PaddleCloudError as error:
@@ -86,17 +89,25 @@ def wait_until_ready(home: Home, check: Callable[[], None]) -> None:
     )
 
 
-def nodes_ready(home: Home) -> bool:
+def nodes_ready(home: Home, began: datetime) -> bool:
     identity = known(home)
     if identity is None or not home.kubeconfig.exists():
         return False
     # Imported while the cluster starts, not before it.
     from ..api.core import Node
+    from ..api.lease import Lease
     from ..sdk.client import Client
 
     with Client(from_kubeconfig(home.kubeconfig)) as client:
-        nodes = {n.name: n for n in client.list(Node).items}
-    return all(name in nodes and ready(nodes[name]) for name in identity.node_names)
+        ready_ones = {n.name for n in client.list(Node).items if ready(n)}
+        leases = client.list(Lease, "kube-node-lease").items
+    # What stands there of an earlier run says nothing: a node that is up has renewed its lease.
+    heard = {lease.name for lease in leases if renewed(lease) >= began}
+    return set(identity.node_names) <= ready_ones & heard
+
+
+def renewed(lease: Lease) -> datetime:
+    return datetime.fromisoformat(lease.spec.renew_time or "1970-01-01T00:00:00Z")
 
 
 def ready(node: Node) -> bool:

@@ -205,7 +205,8 @@ async def leave(folder: PodFolder, shop: Workshop) -> None:
             shop.links.release(record.uid)
         await take_back(folder.path, record.uid, shop.plugins)
         await asyncio.to_thread(memory.forget, shop.memory, record.uid)
-        cgroups.remove(plan.pod_groups(record.uid, group_bases(shop.levels, shop.home)))
+        groups = plan.pod_groups(record.uid, group_bases(shop.levels, shop.home))
+        await asyncio.to_thread(cgroups.remove, groups)
 
 
 async def describe(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 
 from .. import procfs
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 CONTROLLERS = ("memory", "cpu", "cpuacct", "pids")
 SECOND = "unified"
+OPTIONAL = ("memory.swap.max", "memory.oom.group")
+"""Not every kernel has these."""
+PATIENCE = 0.5
+"""Seconds that killed processes have to be gone; some wait for a disk."""
 PERIOD = 100_000
 """Microseconds; what Kubernetes uses."""
 
@@ -36,8 +41,9 @@ class Group:
         self._own = {controller: os.path.join(path, said["name"]) for controller, path in self._pod.items()}
 
     def make(self) -> None:
-        for folders, limits in ((self._pod, self._pod_limits), (self._own, self._limits)):
-            make(self._kind, folders, limits)
+        make(self._kind, self._pod, self._pod_limits)
+        # Half a container is worth nothing: who runs out of memory ends as a whole.
+        make(self._kind, self._own, {**self._limits, "whole": True})
 
     def take(self, pid: int) -> None:
         """Put the process (0: this one) into the group, and all that it forks from now on."""
@@ -61,8 +67,9 @@ def make(kind: str, folders: Mapping[str, str], limits: Mapping[str, Any]) -> No
         if kind == "cgroup2":
             put(os.path.join(os.path.dirname(folder), "cgroup.subtree_control"), "+memory +cpu +pids")
     for controller, name, text in writes(kind, limits):
-        if controller in folders:
-            put(os.path.join(folders[controller], name), text)
+        path = os.path.join(folders.get(controller, ""), name)
+        if controller in folders and (name not in OPTIONAL or os.path.exists(path)):
+            put(path, text)
 
 
 def writes(kind: str, limits: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -71,6 +78,10 @@ def writes(kind: str, limits: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     if kind == "cgroup2":
         if limits.get("memory"):
             found.append((SECOND, "memory.max", str(int(limits["memory"]))))
+            # A limit that swap gives way to is none.
+            found.append((SECOND, "memory.swap.max", "0"))
+            if limits.get("whole"):
+                found.append((SECOND, "memory.oom.group", "1"))
         if limits.get("cpu"):
             found.append((SECOND, "cpu.max", f"{quota(limits['cpu'])} {PERIOD}"))
         if limits.get("shares"):
@@ -107,13 +118,26 @@ def remove(folders: Mapping[str, str]) -> None:
     """Remove these groups and all below them, with the processes in them."""
     for folder in set(folders.values()):
         for place, _, _ in os.walk(folder, topdown=False):
+            # What does not get empty in time is left to the next sweep.
+            end = time.monotonic() + PATIENCE
+            while not removed(place) and time.monotonic() < end:
+                time.sleep(0.005)
+
+
+def removed(place: str) -> bool:
+    """Whether the group is gone; what lives there is killed."""
+    try:
+        os.rmdir(place)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        for pid in read(os.path.join(place, "cgroup.procs")).split():
             try:
-                for pid in read(os.path.join(place, "cgroup.procs")).split():
-                    os.kill(int(pid), 9)
-                os.rmdir(place)
+                os.kill(int(pid), 9)
             except OSError:
-                # Not empty yet; the next sweep takes it.
                 continue
+        return False
+    return True
 
 
 def usage(kind: str, folders: Mapping[str, str]) -> tuple[float, int]:

@@ -28,7 +28,8 @@ async def survey(home: Home, wish: str, network: str = "auto") -> Levels:
     path, boot, user = home.run / levels.FILE, procfs.boot(), os.geteuid()
     both = f"{wish} {network}"
     kept = levels.read(path.read_text(encoding="utf-8"), boot, both, user) if path.exists() else None
-    if kept is not None:
+    # A session that has ended takes its control groups along.
+    if kept is not None and all(os.path.isdir(folder) for folder in kept.groups.values()):
         return kept
     found = levels.decided(await probed(home), wish, network)
     levels.write(path, found, boot, both, user)
