@@ -121,7 +121,7 @@ class Scheduling:
             self._stirred = True
             raise
         text = f"Successfully assigned {placement.pod} to {placement.node}"
-        await record(self._client, pod, Note("Normal", "Scheduled", text), "scheduler", self._now())
+        await record(self._client, pod, Note("Normal", "Scheduled", text), "default-scheduler", self._now())
 
     def _take_back(self, placement: Placement) -> None:
         """The pod has no node after all; the cache may have news of it that were held back."""
@@ -195,7 +195,7 @@ class Scheduling:
             return  # it changed meanwhile, and its watch event brings us back
         if placement.reason != "SchedulingGated":
             note = Note("Warning", "FailedScheduling", placement.message)
-            await record(self._client, pod, note, "scheduler", self._now())
+            await record(self._client, pod, note, "default-scheduler", self._now())
 
     def _pod(self, old: Pod | None, new: Pod | None) -> None:
         gone = old if new is None or (old and old.uid != new.uid) else None
