@@ -16,6 +16,7 @@ from paddlecloud.api.meta import Resource
 from paddlecloud.controllers.contract import Snapshot
 from paddlecloud.embedded.workloads import endpoints, nodelife, podkeeping
 from paddlecloud.embedded.workloads.addressing import seats
+from paddlecloud.embedded.workloads.formernodes import former
 from paddlecloud.embedded.workloads.jobcounting import TRACKING
 from paddlecloud.embedded.workloads.slices import slices
 from paddlecloud.embedded.workloads.stamps import stamp
@@ -125,6 +126,20 @@ def test_a_taint_without_a_date_gets_one() -> None:
 
 def test_the_next_look_is_when_patience_ends() -> None:
     assert nodelife.decide(a_node(), Snapshot(NOW, related=(renewed(20),)), LONG_AGO).check_again == 30
+
+
+def test_nodes_the_home_has_no_more_are_forgotten_and_those_of_others_are_not() -> None:
+    def node(name: str, runtime: str) -> Node:
+        info = {"nodeInfo": {"containerRuntimeVersion": runtime}}
+        return Node.read({"metadata": {"name": name}, "status": info})
+
+    ours = [node(f"node-{i}", "paddlecloud://0.1.0") for i in range(3)]
+    theirs = [
+        node("made-up", ""),
+        node("elsewhere", "containerd://2.0"),
+        Node.read({"metadata": {"name": "x"}}),
+    ]
+    assert former([*ours, *theirs], ("node-0", "node-1")) == [ours[2]]
 
 
 TAINT = {

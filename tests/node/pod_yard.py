@@ -19,7 +19,8 @@ from paddlecloud.embedded.node.environments import Environments
 from paddlecloud.embedded.node.events import Recorder
 from paddlecloud.embedded.node.launcher import Launcher
 from paddlecloud.embedded.node.machine import Machine
-from paddlecloud.embedded.node.main import every_pod, running_runs
+from paddlecloud.embedded.node.main import running_runs
+from paddlecloud.embedded.node.podfolder import every_pod
 from paddlecloud.embedded.node.roster import Roster
 from paddlecloud.embedded.node.sandbox import cgroups, homespace
 from paddlecloud.embedded.node.sandbox.levels import Levels

@@ -36,7 +36,7 @@ from .network.proxy import Proxy
 from .network.routing import Endpoint
 from .network.standing import Standing
 from .nodestatus import Outlook
-from .podfolder import PodFolder, all_folders
+from .podfolder import PodFolder, every_pod
 from .roster import Roster
 from .routed import switch
 from .routed.network import Routed
@@ -192,12 +192,6 @@ async def stop_all(home: Home, grace: float = 10.0) -> int:
     sweep(bases, Links(home.root / LINKS), ())
     cgroups.remove(bases)
     return len(running)
-
-
-def every_pod(home: Home) -> list[PodFolder]:
-    nodes = home.root / "nodes"
-    found = sorted(nodes.iterdir()) if nodes.is_dir() else []
-    return [folder for node in found for folder in all_folders(home.pods(node.name))]
 
 
 def running_runs(folder: PodFolder) -> list[Path]:

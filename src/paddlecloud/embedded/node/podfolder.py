@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ...api.core import Pod
+from ...settings import Home
 from . import attempts
 from .attempts import Attempt
 
@@ -126,6 +127,13 @@ def open_and_retry(function: object, path: str, error: object) -> None:
         shutil.rmtree(path)
     else:
         os.unlink(path)
+
+
+def every_pod(home: Home) -> list[PodFolder]:
+    """The folders of all pods on all nodes of a home."""
+    nodes = home.root / "nodes"
+    found = sorted(nodes.iterdir()) if nodes.is_dir() else []
+    return [folder for node in found for folder in all_folders(home.pods(node.name))]
 
 
 def all_folders(pods: Path) -> Iterator[PodFolder]:

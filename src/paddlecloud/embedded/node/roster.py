@@ -18,7 +18,7 @@ from .addresses import free_address, position
 from .admission import refusal
 from .attempts import State
 from .keeper import Keeper
-from .podfolder import PodFolder, all_folders, record_of
+from .podfolder import PodFolder, every_pod, record_of
 from .sandbox import holding
 from .sight import Ending
 from .workshop import Workshop
@@ -131,4 +131,5 @@ class Roster:
         return address
 
     def _folders(self) -> list[PodFolder]:
-        return [folder for node in sorted(self._nodes) for folder in all_folders(self._shop.home.pods(node))]
+        """Those of all nodes the home ever had: a node may be gone, and its pods not."""
+        return every_pod(self._shop.home)

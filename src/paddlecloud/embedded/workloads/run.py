@@ -20,9 +20,11 @@ from ...controllers.health import Health
 from ...controllers.runtime import Options, Runtime
 from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
+from ..identity import known
 from . import cronjob, deployment, endpoints, job, knative, nodelife, podkeeping, replicaset, statefulset
 from .collector import KINDS, Collector
 from .everything import Everything
+from .formernodes import forget_former
 from .housekeeping import Housekeeping
 from .looking import RETRY, look_on_change
 from .scheduling import KINDS as PLACING
@@ -65,6 +67,8 @@ async def run(
                 informers[kind] = Informer(client, kind)
         tasks.create_task(runtime.run())
         tasks.create_task(say_where_models_go(home, client))
+        if chosen := known(home):
+            tasks.create_task(forget_former(chosen.node_names, client))
         scheduling = Scheduling(client, informers, utc_now)
         volumes = Volumes(client, informers, home.volumes, utc_now)
         storing = [informers[k] for k in STORING]
