@@ -64,7 +64,8 @@ def embedded_server(home: Path) -> Iterator[Server]:
     arguments = ["-m", "tests.embedded_api", str(cluster)]
     with running(Path(sys.executable), arguments, home / "api", environ) as process:
         started = Server(cluster / "kubeconfig", controllers=True)
-        until(lambda: answers(started, process), what=f"an answer of the API (log: {process.log})")
+        # Seconds on an idle machine; others may be at work beside the tests.
+        until(lambda: answers(started, process), what=f"an answer of the API (log: {process.log})", limit=60)
         yield started
 
 
