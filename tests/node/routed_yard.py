@@ -13,11 +13,11 @@ import pytest
 from tests.node.isolation_levels import levels_or_skip
 from tests.node.pod_yard import NODE, Yard
 
-from paddlecloud.embedded.node.main import every_pod
 from paddlecloud.embedded.node.network.podfiles import Resolution
 from paddlecloud.embedded.node.network.reach import connected
 from paddlecloud.embedded.node.network.routing import Endpoint
 from paddlecloud.embedded.node.network.standing import Standing
+from paddlecloud.embedded.node.podfolder import every_pod
 from paddlecloud.embedded.node.roster import Roster
 from paddlecloud.embedded.node.routed import switch
 from paddlecloud.embedded.node.routed.choosing import Asked, machine_routes, ranges_for

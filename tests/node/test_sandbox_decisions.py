@@ -263,7 +263,7 @@ def test_groups_of_the_second_version_hand_controllers_down_and_hold_processes_a
     }
     group = cgroups.Group(said)
     group.make()
-    group.enter()
+    group.take(0)
 
     def holds(folder: Path) -> dict[str, str]:
         return {name: text for name in files if (text := (folder / name).read_text())}

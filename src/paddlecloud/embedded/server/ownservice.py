@@ -28,7 +28,7 @@ MANAGER = "paddlecloud"
 
 def wanted(identity: Identity) -> Iterator[Body]:
     """What is to be there; the address is the first one of the range of Services and given to no other."""
-    address, port = f"127.{identity.block + 1}.0.1", identity.api_port
+    address, port = identity.ranges.api, identity.api_port
     https = {"name": "https", "protocol": "TCP"}
     yield {
         "apiVersion": "v1",
