@@ -212,7 +212,7 @@ async def test_the_nodes_are_registered_with_what_they_have(cluster: Cluster) ->
     assert conditions.pop("PodsIsolated") in ("True", "False")
     pressures = {conditions.pop(kind) for kind in ("MemoryPressure", "DiskPressure", "PIDPressure")}
     assert pressures <= {"True", "False"}
-    assert conditions == {"Ready": "True", "PretendedDevices": "True"}
+    assert conditions == {"Ready": "True", "NetworkUnavailable": "False", "PretendedDevices": "True"}
 
 
 async def test_a_node_renews_its_lease_and_puts_right_what_others_made_of_it(cluster: Cluster) -> None:
