@@ -38,3 +38,20 @@ def test_the_version_is_the_one_clients_compare(rest: Rest) -> None:
     version = rest.get("/version").expect(200)
     assert (version["major"], version["minor"]) == ("1", "33")
     assert version["gitVersion"].startswith("v1.33.")
+
+
+@pytest.mark.parametrize("path", ["/readyz/", "/readyz/etcd/", "/readyzz", "/livez/shutdown", "/healthz/"])
+def test_a_path_that_only_looks_like_a_check_is_not_found(rest: Rest, path: str) -> None:
+    answer = rest.get(path)
+    assert (answer.status, answer.text) == (404, "404 page not found\n")
+
+
+@pytest.mark.parametrize("path", ["/readyz/etcd", "/healthz/ping", "/livez/none-such", "/metrics"])
+def test_who_is_nobody_may_ask_for_the_whole_and_for_no_part(rest: Rest, path: str) -> None:
+    nobody = rest.holding("")
+    try:
+        assert nobody.get("/readyz", verbose="").status == 200
+        refused = nobody.get(path).expect(403)
+    finally:
+        nobody.close()
+    assert refused["message"] == f'forbidden: User "system:anonymous" cannot get path "{path}"'

@@ -15,6 +15,7 @@ import pytest
 from tests.contracts.objects import config_map, core
 from tests.embedded.lone_api import Lone, lone_api, variables
 from tests.embedded.stores import at, body, opened
+from tests.kubernetes.waiting import until
 from tests.scenarios.pdc_home import PDC, PdcHome, Said
 
 from paddlecloud.embedded.store import Store, soundness
@@ -65,12 +66,28 @@ def test_a_full_disk_refuses_writes_and_nothing_else(folder: Path) -> None:
         assert kept and status == 507
         assert names(api) == before | set(kept)
         api.rest.get(f"{SETTINGS}/{kept[0]}").expect(200)
+        check_unready(api)
 
         pid = api.process.popen.pid
         subprocess.run(["prlimit", f"--pid={pid}", "--fsize=unlimited:"], check=True)
         api.rest.post(SETTINGS, config_map("later")).expect(201)
+        until(lambda: api.rest.get("/readyz").status == 200, what="a server that is ready again")
     with lone_api(folder / "h") as api:
         assert names(api) == before | set(kept) | {"later"}
+
+
+def check_unready(api: Lone) -> None:
+    """A server whose store takes nothing says which check failed, goes on living, and tells nobody why."""
+    answer = api.rest.get("/readyz")
+    lines = answer.text.splitlines()
+    assert (answer.status, lines[-1]) == (500, "readyz check failed")
+    assert [line for line in lines if not line.startswith("[+]")][:-1] == [
+        "[-]etcd-readiness failed: reason withheld"
+    ]
+    single = api.rest.get("/readyz/etcd-readiness")
+    assert single.status == 500 and single.text.startswith("internal server error: the store ")
+    for path in ("/livez", "/readyz/etcd", "/readyz?exclude=etcd-readiness"):
+        assert (api.rest.get(path).status, api.rest.get(path).text) == (200, "ok")
 
 
 def test_a_disk_with_no_room_at_all_is_told_and_heals(folder: Path) -> None:
@@ -89,6 +106,7 @@ def test_a_store_that_another_process_holds_is_told_after_a_while(folder: Path) 
         refused = api.rest.post(SETTINGS, config_map()).expect(503)
         assert "database is locked" in refused["message"]
         api.rest.get(SETTINGS).expect(200)
+        check_unready(api)
         other.execute("ROLLBACK")
         api.rest.post(SETTINGS, config_map()).expect(201)
 

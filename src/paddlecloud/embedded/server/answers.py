@@ -21,6 +21,12 @@ def as_json(body: Any, status: int = 200, options: WriteOptions | None = None) -
     return response
 
 
+def success(status: int, details: dict[str, Any] | None = None) -> web.Response:
+    """A `Status` where there is no object to show."""
+    told = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return as_json({**told, "details": details} if details else told, status)
+
+
 def warn(response: web.StreamResponse, warning: str) -> None:
     # A field may be called anything, a header may not hold everything.
     shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in warning)

@@ -17,9 +17,10 @@ from aiohttp import web
 from ... import log
 from ...errors import ApiError, BadRequest, MethodNotAllowed, NotFound, ServerError
 from ..store import Place
-from . import health, listing, metrics, podverbs, refusals, scaling, signing, watching
+from ..store.pulse import Pulse
+from . import listing, metrics, podverbs, refusals, scaling, signing, watching
 from .access import Access
-from .answers import as_json, status_response, warn
+from .answers import as_json, status_response, success, warn
 from .authorization import attributes_of
 from .bodies import (
     ADMIT,
@@ -34,6 +35,7 @@ from .bodies import (
 from .configurations import force_of
 from .deletion import options_of
 from .documents import Documents
+from .health import OPEN, Health
 from .kinds import Kind
 from .negotiation import Form, wanted
 from .objects import Objects
@@ -46,9 +48,9 @@ from .rows import Printing, printed
 from .selectors import outline
 from .streams import NodeStreams
 from .tables import partial
+from .usage import TARGET, Usage, lasts
 from .users import User
 
-HEALTH = tuple(f"/{name}" for name in health.PATHS)
 LOG = log.logger("api")
 STREAMED = {"exec": "exec", "attach": "attach", "portforward": "portForward"}
 """Subresources of pods that are conversations, by the node's names for them."""
@@ -71,7 +73,9 @@ class Api:
         self.reviews = Reviews(access)
         self.metrics = metrics.Metrics(objects, streams)
         self.proxies = Proxies(objects, streams)
-        self.documents = Documents(objects, access.accounts)
+        self.health = Health(Pulse(objects.store))
+        self.usage = Usage(lambda target: objects.registry.find(target))
+        self.documents = Documents(objects, access.accounts, self.usage)
 
     def server(self, **connections: Any) -> web.Server:
         """What speaks HTTP with each client; *connections* says how (timeouts, lengths)."""
@@ -82,7 +86,7 @@ class Api:
             return web.Request(message, payload, protocol, writer, task, loop, client_max_size=LARGEST)
 
         # No application around it: its router would only be asked for the one route there is.
-        return web.Server(self.entry, request_factory=made, **connections)
+        return web.Server(self.usage.counting(self.entry), request_factory=made, **connections)
 
     async def entry(self, request: web.BaseRequest) -> web.StreamResponse:
         assert isinstance(request, web.Request)
@@ -100,10 +104,10 @@ class Api:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         path = request.rel_url.raw_path.rstrip("/")
-        if path.startswith(HEALTH):
-            return healthy(request, path)
+        if request.rel_url.raw_path in OPEN:
+            return await self.health.answer(request)
         user = self.access.user_of(request)
-        target = parse(path)
+        request[TARGET] = target = parse(path)
         if MASTERS not in user.groups:
             asked = attributes_of(request.method, target, path, request)
             self.access.authorizer.demand(user, asked)
@@ -112,10 +116,13 @@ class Api:
                 creation = asked._replace(verb="create")
                 request[MAY_CREATE] = partial_call(self.access.authorizer.demand, user, creation)
         if target is None:
-            return self.documents.answer(request, path)
+            return await (self.health if path.startswith(OPEN) else self.documents).answer(request)
         kind = self.objects.registry.find(target)
         if kind is None or (target.namespace and not kind.namespaced):
             raise NotFound("the server could not find the requested resource")
+        if lasts(request, target):
+            with self.usage.staying(request, target):
+                return await self._verb(request, user, kind, target)
         return await self._verb(request, user, kind, target)
 
     async def _verb(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.StreamResponse:
@@ -226,14 +233,7 @@ class Api:
         details = {"name": target.name, "kind": kind.plural, "uid": body["metadata"]["uid"]}
         if kind.group:
             details["group"] = kind.group
-        success = {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Success",
-            "details": details,
-        }
-        return as_json(success)
+        return success(200, details)
 
     async def _delete_all(self, request: web.Request, kind: Kind, target: Target) -> web.StreamResponse:
         options = options_of(await read_options(request), dict(request.query))
@@ -289,13 +289,6 @@ class Api:
     async def _review(self, request: web.Request, user: User, kind: Kind, target: Target) -> web.Response:
         body, now = await read_object(request), self.objects.stamp()
         return as_json(self.reviews.answer(kind.resource, body, user, target.namespace, now), 201)
-
-
-def healthy(request: web.Request, path: str) -> web.Response:
-    text = health.answer(path, "verbose" in request.query, request.query.getall("exclude", []))
-    if text is None:
-        return web.Response(text="404 page not found\n", status=404)
-    return web.Response(text=text, headers={"Cache-Control": "no-cache, private"})
 
 
 def place(kind: Kind, target: Target) -> Place:

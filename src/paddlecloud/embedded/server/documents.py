@@ -1,4 +1,4 @@
-"""What the server says of itself: its version, groups and kinds, OpenAPI, the keys of its tokens."""
+"""What the server says of itself: its version, groups and kinds, OpenAPI, keys of its tokens, counts."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from ...errors import NotFound
 from . import accounts, discovery, openapi, openapi2
 from .accounts import Accounts
 from .answers import as_json, document, found
+from .exposition import FORM, exposition
 from .negotiation import wants_aggregated
 from .objects import Objects
+from .usage import Usage
 
 
 class Documents:
-    def __init__(self, objects: Objects, keys: Accounts) -> None:
-        self._objects, self._accounts = objects, keys
+    def __init__(self, objects: Objects, keys: Accounts, usage: Usage) -> None:
+        self._objects, self._accounts, self._usage = objects, keys, usage
 
-    def answer(self, request: web.Request, path: str) -> web.Response:
-        """The document at *path*; raises `NotFound` where there is none."""
+    async def answer(self, request: web.Request) -> web.Response:
+        """The document at the path of a request; raises `NotFound` where there is none."""
         registry = self._objects.registry
-        parts = path.strip("/").split("/")
+        parts = request.rel_url.raw_path.strip("/").split("/")
         match parts:
             case ["version"]:
                 return as_json(discovery.VERSION)
+            case ["metrics"]:
+                text = exposition(self._usage, self._objects.store).encode()
+                return web.Response(body=text, headers={"Content-Type": FORM})
             case [".well-known", "openid-configuration"]:
                 return as_json(accounts.discovery(f"https://{request.host}"))
             case ["openid", "v1", "jwks"]:

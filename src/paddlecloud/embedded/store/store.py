@@ -57,6 +57,8 @@ class Store:
         self._telling_from = 0.0
         self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._epoch = 0
+        self.refused: tuple[float, Unavailable] | None = None
+        """When and why the last write was not kept; None once one was."""
         self._loop = asyncio.get_running_loop()
         self._writer = threading.Thread(target=self._commit_forever, name="store-writer", daemon=True)
         self._writer.start()
@@ -82,6 +84,11 @@ class Store:
         for watch in [w for watches in self._watches.values() for w in watches]:
             watch.close()
         self.revisions.close()
+
+    @property
+    def working(self) -> bool:
+        """Whether somebody commits what is written: until it is closed."""
+        return self._writer.is_alive()
 
     # reading
 
@@ -209,6 +216,7 @@ class Store:
             self._loop.call_soon_threadsafe(function, *arguments)
 
     def _committed(self, batch: list[Write]) -> None:
+        self.refused = None
         for write in batch:
             entry = write.change.entry
             place = entry.place
@@ -250,6 +258,7 @@ class Store:
         if batch[0].epoch == self._epoch:
             self._epoch += 1
             self._next = self.revision
+        self.refused = (time.monotonic(), refusal(error))
         for write in batch:
             self._under_way.pop(write.change.entry.place, None)
             if not write.done.done():
