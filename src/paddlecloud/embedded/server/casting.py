@@ -14,6 +14,11 @@ from .facts.structs import handling
 from .kinds import Kind
 
 Body = dict[str, Any]
+GIVEN = (
+    "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+    "deletionGracePeriodSeconds", "selfLink", "namespace", "managedFields",
+)  # fmt: skip
+"""Metadata that is put back or left out on the way into the store, before the rest is cast."""
 
 
 class Unfit(BadRequest):
@@ -49,6 +54,28 @@ def cast_metadata(kind: Kind, body: Body) -> tuple[Body, list[str]]:
     except Mismatch as error:
         raise Unfit(kind, body, error.sentence()) from error
     return made, [f"metadata.{name}" for name in unknown]
+
+
+def check_given(kind: Kind, body: Body, known: Body) -> None:
+    """Raises `Unfit` where metadata that only the server sets is none of its type.
+
+    What is as in *known* was looked at before; of the rest nothing but its type counts: it is put back.
+    """
+    metadata = body["metadata"]
+    given = {}
+    for name in GIVEN:
+        value = metadata.get(name)
+        # True is 1 to Python, and no number to anybody else.
+        if value is not None and (value != known.get(name) or value is True):
+            given[name] = value
+    if not given:
+        return
+    try:
+        handling("meta/v1.ObjectMeta").convert(given, [])
+    except Mismatch as error:
+        if not kind.custom:
+            error.path.append("metadata")
+        raise Unfit(kind, body, error.sentence()) from error
 
 
 def unfit_metadata(kind: Kind, body: Body) -> Unfit:

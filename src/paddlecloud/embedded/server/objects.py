@@ -18,7 +18,7 @@ from ..store import Entry, Place, Store
 from . import refusals, tracking
 from .admission import Admission
 from .apply import applied
-from .casting import Unfit, unfit_metadata
+from .casting import Unfit, check_given, unfit_metadata
 from .checks_ephemeral import DOOR
 from .definitions import CLEANUP, terminating
 from .deletion import DeleteOptions, begin_deletion, may_go
@@ -90,6 +90,7 @@ class Objects:
         metadata = body.setdefault("metadata", {})
         if not isinstance(metadata, dict):
             raise unfit_metadata(kind, body)
+        check_given(kind, body, {})
         check_place(kind, namespace, body)
         if kind.terminating:
             raise MethodNotAllowed("create not allowed while custom resource definition is terminating")

@@ -37,7 +37,7 @@ class Readying:
         if kind.schema is not None:
             body, unknown = prune(body, kind.schema)
             body["metadata"], strange = cast_metadata(kind, body)
-            report_unknown([*strange, *unknown], options)
+            report_unknown([*strange, *unknown], options, kind, body)
             body = default(body, kind.schema)
         else:
             body, unknown = cast(kind, body)

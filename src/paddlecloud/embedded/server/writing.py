@@ -10,7 +10,7 @@ import orjson
 
 from ...errors import BadRequest, MethodNotAllowed
 from . import refusals
-from .casting import Unfit
+from .casting import Unfit, check_given
 from .kinds import Kind
 
 Body = dict[str, Any]
@@ -58,6 +58,7 @@ def check_identity(kind: Kind, old: Body, made: Body) -> None:
     metadata = made.get("metadata")
     if not isinstance(metadata, dict):
         raise BadRequest("metadata must be an object")
+    check_given(kind, made, old["metadata"])
     name = old["metadata"]["name"]
     if metadata.get("name") != name:
         raise BadRequest(
