@@ -232,3 +232,20 @@ def sample_set(metadata: dict[str, Any]) -> dict[str, Any]:
         "metadata": {"name": "x", **metadata},
         "spec": {"source": {"uri": "file:///tmp"}},
     }
+
+
+MANY = {f"k{i:03}": 1 for i in range(120)}
+
+
+def test_of_many_unknown_fields_of_a_built_in_object_a_hundred_are_named(rest: Rest, namespace: str) -> None:
+    refused = create(rest, namespace, {**config_map("x"), **MANY}, "configmaps", fieldValidation="Strict")
+    message = refused.expect(400)["message"]
+    assert message.count("unknown field") == 100 and message.endswith('unknown field "k099"')
+
+
+def test_of_many_long_warnings_the_first_are_cut_and_the_last_left_out(rest: Rest, namespace: str) -> None:
+    body = {**config_map("x"), **{f"k{i:02}{'x' * 300}": 1 for i in range(40)}}
+    made = create(rest, namespace, body, "configmaps", dryRun="All")
+    assert made.status == 201
+    shown = [text for key, text in made.headers.items() if key == "Warning"]
+    assert len(shown) == 16 and {len(text) for text in shown} == {265}

@@ -13,12 +13,28 @@ from ...errors import ApiError, NotFound
 from . import openapi
 from .writing import WriteOptions
 
+MOST, LONGEST = 4096, 256  # characters of all warnings, and of one where there are more
+
 
 def as_json(body: Any, status: int = 200, options: WriteOptions | None = None) -> web.Response:
     response = web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
-    for warning in options.warnings if options else ():
+    for warning in fitting(options.warnings) if options and options.warnings else ():
         warn(response, warning)
     return response
+
+
+def fitting(warnings: list[str]) -> list[str]:
+    """As many warnings as clients are sent, each once: all of them, or the beginnings of the first ones."""
+    distinct = list(dict.fromkeys(warnings))
+    if sum(map(len, distinct)) <= MOST:
+        return distinct
+    shown, written = list[str](), 0
+    for warning in distinct:
+        if written >= MOST:
+            break
+        shown.append(warning[:LONGEST])
+        written += len(shown[-1])
+    return shown
 
 
 def success(status: int, details: dict[str, Any] | None = None) -> web.Response:

@@ -24,7 +24,7 @@ from .yamltext import yaml_object
 ADMIT, MAY_CREATE = "admit", "may_create"  # what a request carries to the write it makes
 LARGEST = 3 * 1024 * 1024
 PATIENCE = 60.0  # seconds in which a body must have come
-LONG = 64 * 1024  # bytes of YAML that are read beside the loop, which others wait for
+LONG = 64 * 1024  # bytes that are looked through beside the loop, which others wait for
 JSON = "application/json"
 YAML = ("application/yaml", "application/apply-patch+yaml")
 OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
@@ -51,7 +51,10 @@ async def read_object(request: web.Request, options: WriteOptions | None = None)
     if not isinstance(body, dict):
         raise BadRequest("the body must be an object")
     if options and options.field_validation != "Ignore":
-        options.duplicates = duplicates(content, body) if request.content_type == JSON else repeated
+        options.duplicates = repeated
+        if request.content_type == JSON:
+            look = asyncio.to_thread(duplicates, content, body) if len(content) > LONG else None
+            options.duplicates = await look if look else duplicates(content, body)
     return body
 
 

@@ -6,6 +6,7 @@ Nothing is stored that did not come out of `Readying.ready`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from . import celrules, refusals
@@ -20,6 +21,7 @@ from .views import kept_kind, to_keep, view_of
 from .writing import WriteOptions, report_unknown
 
 Body = dict[str, Any]
+MOST = 1000  # problems that are told of one object: who wants to know them all sends it again
 
 
 class Readying:
@@ -50,13 +52,13 @@ class Readying:
             body = self._named(body)
         if options.admit is not None:
             options.admit(body, old)
-        found = [*check_metadata(kind, body["metadata"]), *new_finalizers(body, old)]
+        found = [*islice(check_metadata(kind, body["metadata"]), MOST), *new_finalizers(body, old)]
         if kind.schema is not None:
-            found += violations(body, kind.schema)
+            found += violations(body, kind.schema)[:MOST]
             found += celrules.asked(kind.rules, body, old, found)
         else:
             check = view.check if view and view.check else rules_of(kind.resource, options.door).check
-            found += check(body, old)
+            found += islice(check(body, old), MOST)
         if found:
             raise refusals.invalid(kind, body["metadata"].get("name") or "", found)
         return body

@@ -16,6 +16,7 @@ from .kinds import Kind
 Body = dict[str, Any]
 # Set by the server alone; what a client sends for these is put back.
 SERVER_SIDE = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")
+NAMED = 100  # unknown fields of a built-in object that are named
 
 
 @dataclass
@@ -110,6 +111,8 @@ def report_unknown(
     problems += [f'unknown field "{path}"' for path in unknown]
     if not problems or options.field_validation == "Ignore":
         return
+    if kind is not None and not kind.custom:
+        problems = problems[:NAMED]
     if options.field_validation == "Strict":
         sentence = f"strict decoding error: {', '.join(problems)}"
         raise Unfit(kind, body or {}, sentence) if kind else BadRequest(sentence)
