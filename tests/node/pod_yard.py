@@ -64,9 +64,6 @@ class Shelf:
     async def services(self, namespace: str) -> list[Service]:
         return [found for found in self.others.values() if isinstance(found, Service)]
 
-    async def access_files(self, pod: Pod) -> dict[str, bytes]:
-        return {"token": b"t", "ca.crt": b"c", "namespace": pod.namespace.encode()}
-
     async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
         return f"{audience} {seconds}".encode()
 

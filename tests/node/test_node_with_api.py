@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from paddlecloud.api.core import Event, Node, Pod, Service, ServiceAccount
+from paddlecloud.api.core import ConfigMap, Event, Node, Pod, Service, ServiceAccount
 from paddlecloud.api.lease import Lease
 from paddlecloud.api.meta import Key
 from paddlecloud.cluster.client import Client
@@ -103,10 +103,13 @@ async def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         home = Home(folder)
         chosen = identity.establish(home)
         async with serve.serving(home, chosen), Client(from_kubeconfig(home.kubeconfig)) as client:
-            # Elsewhere a controller makes it.
+            # Elsewhere a controller makes them.
             account = ServiceAccount.read({"metadata": {"name": "default", "namespace": "default"}})
-            with contextlib.suppress(AlreadyExists):
-                await client.create(account)
+            authority = {"name": "kube-root-ca.crt", "namespace": "default"}
+            trusted = ConfigMap.read({"metadata": authority, "data": {"ca.crt": client.access.ca}})
+            for made in (account, trusted):
+                with contextlib.suppress(AlreadyExists):
+                    await client.create(made)
             try:
                 yield Cluster(home, chosen, client)
             finally:

@@ -11,6 +11,7 @@ from paddlecloud.embedded.node.obstacles import CreationFailed
 from paddlecloud.embedded.node.orders import Ground, order_of
 from paddlecloud.embedded.node.suites import Description, Suite
 from paddlecloud.embedded.node.variables import Facts
+from paddlecloud.embedded.node.volumes import ACCESS_PATH
 
 POD = Pod.read({"metadata": {"name": "p", "namespace": "d", "uid": "u"}, "spec": {"containers": []}})
 FACTS = Facts("127.7.0.1", "127.0.0.1")
@@ -23,7 +24,7 @@ def order(container: dict[str, Any], **suite: Any) -> dict[str, Any]:
         Environment(Path("/env/bin"), {"PYTHONPATH": "/package"}),
         Path("/run/0"),
         Path("/pod/home"),
-        {"v": Path("/pod/volumes/v"), "kube-api-access": Path("/pod/volumes/access")},
+        {"v": Path("/pod/volumes/v"), "kube-api-access-x": Path("/pod/volumes/access")},
         {"PATH": "/usr/bin"},
         ("127.0.0.1", "6443"),
     )
@@ -74,9 +75,8 @@ def test_what_a_container_finds_in_its_environment() -> None:
         {"name": "PYTHONPATH", "value": "/workspace"},
         {"name": "POD_UID", "value": "forged"},
     ]
-    found = order({"command": ["x"], "env": env, "volumeMounts": [{"name": "v", "mountPath": "/mnt/v"}]})[
-        "env"
-    ]
+    mounts = [{"name": "v", "mountPath": "/mnt/v"}, {"name": "kube-api-access-x", "mountPath": ACCESS_PATH}]
+    found = order({"command": ["x"], "env": env, "volumeMounts": mounts})["env"]
     assert found == {
         "FROM": "pod",
         "DATA": "/pod/volumes/v/x",

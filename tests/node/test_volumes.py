@@ -10,7 +10,8 @@ import pytest
 from paddlecloud.api.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Secret
 from paddlecloud.api.meta import Resource
 from paddlecloud.embedded.node.obstacles import Obstacle, VolumeMissing
-from paddlecloud.embedded.node.volumes import ACCESS, ACCESS_PATH, Place, mounts, prepare
+from paddlecloud.embedded.node.volumes import ACCESS_PATH, Place, mounts, prepare
+from paddlecloud.embedded.server.podaccess import give_access
 
 R = TypeVar("R", bound=Resource)
 
@@ -24,9 +25,6 @@ class Shelf:
     async def find(self, kind: type[R], namespace: str, name: str) -> R | None:
         found = self.objects.get((kind, name))
         return found if isinstance(found, kind) else None
-
-    async def access_files(self, pod: Pod) -> dict[str, bytes]:
-        return {"token": b"t", "ca.crt": b"c", "namespace": pod.namespace.encode()}
 
     async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
         return f"{audience} {seconds}".encode()
@@ -151,12 +149,14 @@ async def test_a_persistent_folder_outside_the_home_is_not_made_up(tmp_path: Pat
         await made(tmp_path, {"persistentVolumeClaim": {"claimName": "c"}}, claim, volume)
 
 
-async def test_a_pod_gets_the_files_that_lead_to_the_api_unless_it_does_not_want_them(tmp_path: Path) -> None:
-    place = Place(tmp_path / "volumes", tmp_path)
-    found = await prepare(a_pod(automountServiceAccountToken=True), place, Shelf())
-    assert files(found[ACCESS]) == {"token": "t", "ca.crt": "c", "namespace": "d"}
-    assert mounts({"name": "c"}, found) == {ACCESS_PATH: found[ACCESS]}
-    assert await prepare(a_pod(), place, Shelf()) == {}
+async def test_a_pod_gets_the_files_that_lead_to_the_api_as_its_spec_says(tmp_path: Path) -> None:
+    spec: dict[str, Any] = {"containers": [{"name": "c"}]}
+    give_access(spec, "abcde")
+    pod, name = named(Pod, "p", spec=spec), "kube-api-access-abcde"
+    authority = named(ConfigMap, "kube-root-ca.crt", data={"ca.crt": "c"})
+    found = await prepare(pod, Place(tmp_path / "volumes", tmp_path), Shelf(authority))
+    assert files(found[name]) == {"token": " 3607", "ca.crt": "c", "namespace": "d"}
+    assert mounts(spec["containers"][0], found) == {ACCESS_PATH: found[name]}
 
 
 def test_mounts_lead_to_volumes_and_below_them(tmp_path: Path) -> None:

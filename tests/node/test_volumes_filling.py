@@ -13,7 +13,7 @@ from tests.node.volume_shelf import Cupboard, a_place, a_pod, a_token, named, on
 
 from paddlecloud.api.core import ConfigMap, Secret
 from paddlecloud.embedded.node.obstacles import VolumeMissing
-from paddlecloud.embedded.node.volumes import ACCESS, layout, prepare, tokens
+from paddlecloud.embedded.node.volumes import layout, prepare, tokens
 from paddlecloud.embedded.node.volumes.content import File
 
 SETTINGS = named(
@@ -169,14 +169,10 @@ def test_when_a_token_is_replaced(token: bytes, now: float, due: bool) -> None:
     assert tokens.due(token, now) == due
 
 
-@pytest.mark.parametrize("volume", [TOKEN, None], ids=["projected", "access"])
-async def test_a_token_is_asked_for_once_and_again_before_its_end(
-    tmp_path: Path, volume: dict[str, Any] | None
-) -> None:
-    sources = Cupboard()
-    pod = a_pod({"name": "v", **volume}) if volume else a_pod(automountServiceAccountToken=True)
-    name, file, life = ("v", "t", 600) if volume else (ACCESS, "token", DAY)
-    first = (await prepare(pod, a_place(tmp_path, 1000), sources))[name] / file
+async def test_a_token_is_asked_for_once_and_again_before_its_end(tmp_path: Path) -> None:
+    sources, life = Cupboard(), 600
+    pod = a_pod({"name": "v", **TOKEN})
+    first = (await prepare(pod, a_place(tmp_path, 1000), sources))["v"] / "t"
     before = first.read_bytes()
     await prepare(pod, a_place(tmp_path, 1100), sources)
     assert first.read_bytes() == before and len(sources.asked) == 1

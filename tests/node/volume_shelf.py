@@ -29,10 +29,6 @@ class Cupboard:
         found = self.objects.get((kind, name))
         return found if isinstance(found, kind) else None
 
-    async def access_files(self, pod: Pod) -> dict[str, bytes]:
-        token = await self.token(pod, "", 365 * 24 * 3600)
-        return {"token": token, "ca.crt": b"c", "namespace": pod.namespace.encode()}
-
     async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
         self.asked.append((audience, seconds))
         return a_token(self.now, self.now + seconds)

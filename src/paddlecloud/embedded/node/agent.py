@@ -21,8 +21,6 @@ from .roster import Roster
 
 R = TypeVar("R", bound=Resource)
 NOT_READY = "node.kubernetes.io/not-ready"
-TOKEN_SECONDS = 365 * 24 * 3600
-"""Files are renewed every day; programs that read them once, at their start, last longer than that."""
 
 
 class ClusterUpstream:
@@ -43,13 +41,6 @@ class ClusterUpstream:
 
     async def find(self, kind: type[R], namespace: str, name: str) -> R | None:
         return await self._client.find(kind, namespace, name)
-
-    async def access_files(self, pod: Pod) -> dict[str, bytes]:
-        return {
-            "token": await self.token(pod, "", TOKEN_SECONDS),
-            "ca.crt": (self._client.access.ca or "").encode(),
-            "namespace": pod.namespace.encode(),
-        }
 
     async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
         account = str(pod.spec.get("serviceAccountName") or "default")

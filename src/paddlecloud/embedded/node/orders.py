@@ -22,7 +22,7 @@ from .sandbox.plan import Site
 from .substitution import Paths, expand
 from .suites import Suite
 from .variables import Facts, variables
-from .volumes import ACCESS, ACCESS_PATH, mounts
+from .volumes import ACCESS_PATH, has_access, mounts
 
 TERMINATION_LOG = "/dev/termination-log"
 
@@ -92,7 +92,7 @@ def sandboxed_order(pod: Pod, container: Container, ground: Ground, facts: Facts
     termination = str(ground.run_folder / "termination")
     user = security.user_of(pod, container)
     own = surroundings(pod, container, ground, facts) | {"HOME": plan.HOME if user["uid"] == 0 else "/"}
-    if ACCESS in ground.volumes:
+    if has_access(container):
         own["KUBERNETES_SERVICEACCOUNT"] = ACCESS_PATH
     known = {**ground.inherited, **ground.suite.says.env, **own, **variables(container, pod, facts)}
     sandbox = plan.plan_of(pod, container, ground.site, known)
@@ -154,7 +154,7 @@ def surroundings(pod: Pod, container: Container, ground: Ground, facts: Facts) -
         "KUBERNETES_SERVICE_HOST": host,
         "KUBERNETES_SERVICE_PORT": port,
     }
-    if ACCESS in ground.volumes:
+    if has_access(container):
         found["KUBERNETES_SERVICEACCOUNT"] = ACCESS_PATH
     return found
 

@@ -17,10 +17,6 @@ class Upstream(Protocol):
         """All services of the namespace, as they are known here."""
         ...
 
-    async def access_files(self, pod: Pod) -> dict[str, bytes]:
-        """`token`, `ca.crt` and `namespace` for the pod's service account."""
-        ...
-
     async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
         """A token of the pod's service account that dies with the pod; an empty audience is the API's."""
         ...

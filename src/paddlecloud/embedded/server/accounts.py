@@ -20,10 +20,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from ...errors import BadRequest, Conflict, Invalid, NotFound, Unauthorized
 from ..store import Entry, Place, Store
+from .podaccess import SECONDS
 from .users import AUTHENTICATED, User, account_groups
 
 ISSUER = "https://kubernetes.default.svc"
-LONGEST = 365 * 24 * 3600  # a pod's token is not renewed while it runs
+LONGEST = 365 * 24 * 3600
 SHORTEST = 600
 LEEWAY = 60  # seconds a clock may be behind
 KNOWN = 4096  # tokens whose signature need not be checked again
@@ -110,9 +111,12 @@ class Accounts:
         audiences = list(spec.get("audiences") or (ISSUER,))
         reference = spec.get("boundObjectRef")
         now = int(self._clock())
+        life, warned = lifetime(seconds, audiences, reference)
         about: Body = {
             "namespace": metadata["namespace"],
             "serviceaccount": {"name": metadata["name"], "uid": metadata["uid"]},
+            **(self._bound(reference, metadata) if reference else {}),
+            **({"warnafter": now + seconds} if warned else {}),
         }
         claims = {
             "iss": ISSUER,
@@ -120,9 +124,9 @@ class Accounts:
             "sub": f"system:serviceaccount:{metadata['namespace']}:{metadata['name']}",
             "iat": now,
             "nbf": now,
-            "exp": now + seconds,
+            "exp": now + life,
             "jti": str(uuid.uuid4()),
-            "kubernetes.io": about | (self._bound(reference, metadata) if reference else {}),
+            "kubernetes.io": about,
         }
         token = jwt.encode(claims, self._key, "ES256", {"kid": self.key_id})
         return {
@@ -214,6 +218,15 @@ def read(claims: Body) -> Verified:
     user = User(claims["sub"], groups, account["uid"], tuple(extra))
     begins = float(claims.get("nbf") or claims["iat"])
     return Verified(user, audiences, begins, float(claims["exp"]), tuple(lifelines))
+
+
+def lifetime(seconds: int, audiences: list[str], reference: Body | None) -> tuple[int, bool]:
+    """How long a token lasts, and whether it is old before its end.
+
+    The one that every pod gets is replaced in time; programs that read it once, at their start, last longer.
+    """
+    ours = (reference or {}).get("kind") == "Pod" and audiences == [ISSUER]
+    return (LONGEST, True) if ours and seconds == SECONDS else (seconds, False)
 
 
 def check(request: Body, account: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import Forbidden
 from ..store import Place, Store
-from . import limits, podsecurity, refusals
+from . import limits, podaccess, podsecurity, refusals
 from .checks_ephemeral import DOOR
 from .facts.scalars import amount
 from .kinds import Kind
@@ -22,6 +22,7 @@ Body = dict[str, Any]
 PRIORITIES, RUNTIMES = "scheduling.k8s.io/priorityclasses", "node.k8s.io/runtimeclasses"
 STORAGE, INGRESSES = "storage.k8s.io/storageclasses", "networking.k8s.io/ingressclasses"
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+MIRROR = "kubernetes.io/config.mirror"  # on pods that a node has made itself and only shows
 LIMITED = ("/pods", "/persistentvolumeclaims")
 # Where the pods that an object makes are described.
 TEMPLATED = (
@@ -97,6 +98,16 @@ class Admission:
             raise refused(kind, pod, why)
         if not spec.get("imagePullSecrets") and (secrets := entry.body.get("imagePullSecrets")):
             spec["imagePullSecrets"] = copy.deepcopy(secrets)
+
+    def give_access(self, pod: Body, suffix: str) -> None:
+        """Let a new pod reach the API, unless it or its account wants it not to."""
+        if MIRROR in (pod["metadata"].get("annotations") or {}):
+            return
+        spec, namespace = pod["spec"], pod["metadata"]["namespace"]
+        account = spec.get("serviceAccountName") or "default"
+        entry = self._store.get(Place("/serviceaccounts", namespace, account))
+        if podaccess.wanted(spec, entry.load() if entry else None):
+            podaccess.give_access(spec, suffix)
 
     def _secure(self, kind: Kind, pod: Body, options: WriteOptions) -> None:
         namespace = self._namespace(pod)

@@ -21,7 +21,9 @@ from .ownership import check_manager, invalid_options, manager_of
 from .writing import WriteOptions
 from .yamltext import yaml_object
 
-ADMIT, MAY_CREATE = "admit", "may_create"  # what a request carries to the write it makes
+# What a request carries to the write it makes.
+ADMIT: web.RequestKey[Any] = web.RequestKey("admit")
+MAY_CREATE: web.RequestKey[Any] = web.RequestKey("may_create")
 LARGEST = 3 * 1024 * 1024
 PATIENCE = 60.0  # seconds in which a body must have come
 LONG = 64 * 1024  # bytes that are looked through beside the loop, which others wait for

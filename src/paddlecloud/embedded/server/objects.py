@@ -49,6 +49,10 @@ def utc_now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
+def suffix() -> str:
+    return "".join(secrets.choice(SUFFIX) for _ in range(5))
+
+
 # Completes a Service and gives back what to call when it is stored.
 Allocate = Callable[[Body], Callable[[], None] | None]
 
@@ -100,7 +104,7 @@ class Objects:
         for server_side in (*SERVER_SIDE, "resourceVersion", "managedFields", "selfLink"):
             metadata.pop(server_side, None)
         if not metadata.get("name") and metadata.get("generateName"):
-            metadata["name"] = metadata["generateName"] + "".join(secrets.choice(SUFFIX) for _ in range(5))
+            metadata["name"] = metadata["generateName"] + suffix()
         self._check_namespace(kind, namespace, str(metadata.get("name") or ""))
         metadata |= {"uid": self._uids.next(), "creationTimestamp": self.stamp()}
         if kind.custom or rules_of(kind.resource).counted:
@@ -114,6 +118,7 @@ class Objects:
         if not options.owners_known:
             owners = tracking.created(kind, shown(kind, body), said, options.manager, self.stamp())
         tracking.put(body, owners)
+        self._readying.give_access(kind, body, suffix)
         name = body["metadata"]["name"]
         place = Place(kind.resource, namespace if kind.namespaced else "", name)
         if self.store.get(place):

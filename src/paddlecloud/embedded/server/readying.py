@@ -63,6 +63,11 @@ class Readying:
             raise refusals.invalid(kind, body["metadata"].get("name") or "", found)
         return body
 
+    def give_access(self, kind: Kind, body: Body, suffix: Callable[[], str]) -> None:
+        """What a new object is given after its owners are known: nobody owns it."""
+        if kind.resource == "/pods":
+            self._admission.give_access(body, suffix())
+
     def _complete(self, kind: Kind, body: Body, old: Body | None, options: WriteOptions) -> None:
         rules = rules_of(kind.resource)
         rules.complete(body)

@@ -19,7 +19,7 @@ from .patches import APPLY
 from .paths import Target
 
 Entry = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-TARGET = "target"
+TARGET: web.RequestKey[Target | None] = web.RequestKey("target")
 """Under which a request carries what it is about."""
 BOUNDS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,

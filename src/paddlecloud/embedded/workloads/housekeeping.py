@@ -62,9 +62,10 @@ class Housekeeping:
         for namespace in namespaces:
             if namespace.metadata.deletion_timestamp is not None:
                 await self._empty(namespace)
+        # First, because a pod waits for its account and then needs both.
+        await self._publish_authority(namespaces)
         for namespace in without_account(namespaces, self._informers[ServiceAccount].all()):
             await self._make_account(namespace.name)
-        await self._publish_authority(namespaces)
         for event in expired(self._informers[Event].all(), self._now()):
             await self._delete(event)
 

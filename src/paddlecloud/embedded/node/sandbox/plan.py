@@ -16,7 +16,6 @@ from typing import Any
 from ....api.core import Pod
 from ..substitution import checked_mount_path, expand
 from ..variables import quantity
-from ..volumes import ACCESS, ACCESS_PATH
 from ..volumes.subpaths import checked
 from .levels import Levels
 from .probing import HIDDEN
@@ -93,8 +92,6 @@ def of_volumes(
                 "subPath": checked(mount.get("subPath") or expand(mount.get("subPathExpr") or "", known)),
             }
         )
-    if ACCESS in found and all(mount["target"] != ACCESS_PATH for mount in mounts):
-        mounts.append({"target": ACCESS_PATH, "source": str(found[ACCESS]), "readOnly": True})
     return mounts
 
 

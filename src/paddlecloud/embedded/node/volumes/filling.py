@@ -14,9 +14,9 @@ from ..variables import decoded
 from . import downward, ownership, tokens
 from .content import File, Files, chosen, map_data, mode_of
 from .layout import read, write
-from .places import ACCESS, Place, Sources, Volume, failed
+from .places import Place, Sources, Volume, failed
 
-SECRET = ("secret", "projected", ACCESS)
+SECRET = ("secret", "projected")
 """Their files go to memory where there is some."""
 
 
@@ -61,14 +61,6 @@ async def downward_api(volume: Volume, pod: Pod, place: Place, sources: Sources)
     return downward.files(volume["name"], said, pod, place.machine)
 
 
-async def access(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Files:
-    """The files of the service account; a token that has half a life is left where it is."""
-    before = read(folder_of(volume, place))
-    if {"token", "ca.crt", "namespace"} <= before.keys() and not tokens.due(before["token"], place.now):
-        return {name: File(content, 0o644) for name, content in before.items()}
-    return {name: File(content, 0o644) for name, content in (await sources.access_files(pod)).items()}
-
-
 async def projected(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Files:
     said = volume["projected"]
     files: Files = {}
@@ -94,10 +86,16 @@ async def token(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Fil
     return {said["path"]: File(before, mode_of(said))}
 
 
+def token_due(volume: Volume, place: Place) -> bool:
+    """Whether a token among the sources of a projected volume is to be replaced."""
+    before = read(place.secret(volume["name"]))
+    said = [s["serviceAccountToken"] for s in volume["projected"]["sources"] if "serviceAccountToken" in s]
+    return any(tokens.due(before.get(one["path"], b""), place.now) for one in said)
+
+
 FILLED: dict[str, Callable[[Volume, Pod, Place, Sources], Awaitable[Files]]] = {
     "configMap": config_map,
     "secret": secret,
     "downwardAPI": downward_api,
     "projected": projected,
-    ACCESS: access,
 }

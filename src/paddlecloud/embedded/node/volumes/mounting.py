@@ -12,7 +12,7 @@ from ..substitution import checked_mount_path, expand
 from . import emptydir
 from .emptydir import EVERY
 from .filling import FILLED
-from .places import ACCESS, ACCESS_PATH, Place
+from .places import ACCESS, Place
 from .subpaths import below
 
 
@@ -20,16 +20,16 @@ def mounts(
     container: Mapping[str, Any], found: Mapping[str, Path], known: Mapping[str, str] | None = None
 ) -> dict[str, Path]:
     """The paths of *container* and what stands for them; *known* are the variables of `subPathExpr`."""
-    result = {ACCESS_PATH: found[ACCESS]} if ACCESS in found else {}
+    result: dict[str, Path] = {}
     for mount in container.get("volumeMounts") or ():
         if mount["name"] not in found:
-            there = ", ".join(sorted(set(found) - {ACCESS})) or "none"
+            there = ", ".join(sorted(name for name in found if not name.startswith(ACCESS))) or "none"
             raise VolumeMissing(
                 f"container {container['name']} mounts volume {mount['name']}, which the pod does not have",
                 next_step=f"declare it under spec.volumes; there are: {there}",
             )
         path = checked_mount_path(mount["mountPath"])
-        if path in result and path != ACCESS_PATH:
+        if path in result:
             raise VolumeMissing(f"container {container['name']} mounts two volumes at {path}")
         sub = mount.get("subPath") or ""
         if not sub and known is not None:

@@ -13,7 +13,8 @@ from ..obstacles import VolumeMissing
 from .plugins import Plugins
 
 R = TypeVar("R", bound=Resource)
-ACCESS = "kube-api-access"
+ACCESS = "kube-api-access-"
+"""How the names of the volumes begin that the API adds to pods."""
 ACCESS_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 Volume = Mapping[str, Any]
 
@@ -22,10 +23,6 @@ class Sources(Protocol):
     """Where the contents come from."""
 
     async def find(self, kind: type[R], namespace: str, name: str) -> R | None: ...
-
-    async def access_files(self, pod: Pod) -> dict[str, bytes]:
-        """`token`, `ca.crt` and `namespace` for the pod's service account."""
-        ...
 
     async def token(self, pod: Pod, audience: str, seconds: int) -> bytes:
         """A token of the pod's service account that dies with the pod; an empty audience is the API's."""
@@ -66,8 +63,9 @@ def failed(volume: str, why: str, next_step: str = "") -> VolumeMissing:
 
 
 def volumes_of(pod: Pod) -> list[Volume]:
-    """The volumes of the spec, and the files of the service account unless the pod does without."""
-    said = list(pod.spec.get("volumes") or ())
-    if pod.spec.get("automountServiceAccountToken", True):
-        said.append({"name": ACCESS, ACCESS: {}})
-    return said
+    return list(pod.spec.get("volumes") or ())
+
+
+def has_access(container: Mapping[str, Any]) -> bool:
+    """Whether a container finds a token where clients of the API look for one."""
+    return any(m["mountPath"].rstrip("/") == ACCESS_PATH for m in container.get("volumeMounts") or ())

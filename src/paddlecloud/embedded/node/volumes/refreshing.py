@@ -18,8 +18,8 @@ from ....errors import PaddleCloudError
 from ..events import Recorder
 from . import emptydir
 from .emptydir import EVERY
-from .filling import FILLED, SECRET, fill, folder_of
-from .places import Place, Sources, Volume, volumes_of
+from .filling import FILLED, SECRET, fill, folder_of, token_due
+from .places import ACCESS, Place, Sources, Volume, volumes_of
 
 LOG = log.logger("node.volumes")
 
@@ -86,6 +86,8 @@ class Refreshing:
                 continue
             if not folder_of(volume, place).is_dir():
                 continue
+            if tokens_only and volume["name"].startswith(ACCESS) and not token_due(volume, place):
+                continue  # every pod has one: nobody is asked about it until it is time
             try:
                 await fill(volume, pod, place, self._sources)
             except (PaddleCloudError, OSError) as error:
