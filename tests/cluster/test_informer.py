@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from typing import Any
 
 import orjson
@@ -252,3 +253,26 @@ def test_a_version_that_is_no_number_is_never_reached() -> None:
     informer.revision = "9"
     assert informer.reached("9") and not informer.reached("abc")
     assert Metadata().resource_version == "" and not informer.reached("")
+
+
+async def test_a_kind_that_is_not_served_is_asked_for_again_when_somebody_says_so() -> None:
+    served, asked = False, Counter[str]()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        asked[request.path.split("/")[4]] += 1
+        if "watch" in request.query:
+            await asyncio.Event().wait()
+        body: dict[str, Any] = {"metadata": {"resourceVersion": "7"}, "items": []}
+        if not served:
+            body = {"kind": "Status", "reason": "NotFound", "message": "not served", "code": 404}
+        return web.json_response(body, status=200 if served else 404)
+
+    async with answering(answer) as access, Client(access) as client:
+        calm, eager = (Informer(client, ConfigMap, name, luck=lambda: 0.0) for name in ("calm", "eager"))
+        calm.nudged = True
+        async with running(calm.run()), running(eager.run()):
+            await eventually(lambda: calm.synced.is_set() and asked["eager"] >= 4)
+            assert asked["calm"] == 1
+            served = True
+            calm.nudge()
+            await eventually(lambda: calm.revision == "7" and not calm.trouble)

@@ -8,6 +8,7 @@ their class are left out, with one line in the log.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
@@ -45,6 +46,9 @@ class Informer(Generic[R]):
         """The resource version up to which everything has been seen."""
         self.trouble = ""
         """Why it does not follow the cluster at the moment."""
+        self.nudged = False
+        """Somebody says when to look again (`nudge`): nobody asks before for a kind that is not served."""
+        self._again = asyncio.Event()
         self._client, self._scope, self._luck, self._owner_of = (
             client,
             Scope(namespace, labels),
@@ -99,6 +103,8 @@ class Informer(Generic[R]):
         """Follow the cluster until cancelled, whatever it does meanwhile."""
         failures = 0
         while True:
+            absent = False
+            self._again.clear()
             try:
                 if not self.revision:
                     await self._list()
@@ -106,8 +112,22 @@ class Informer(Generic[R]):
                 failures = 0 if await self._follow() else failures + 1
             except PaddleCloudError as error:
                 failures += 1
+                absent = isinstance(error, NotFound)
                 self._failed(error)
-            await asyncio.sleep(delay(failures, self._luck()) if failures else 0)
+            if self.nudged and absent:
+                await self._again.wait()
+                failures = 0
+            else:
+                await self._pause(delay(failures, self._luck()) if failures else 0)
+
+    def nudge(self) -> None:
+        """Whatever it waits for after a failure: now is a good moment to try."""
+        self._again.set()
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._again.wait()
 
     async def _list(self) -> None:
         try:

@@ -42,6 +42,9 @@ class Everything:
     def __init__(self, access: Access, whole: Mapping[type[Resource], Informer[Any]]) -> None:
         self._access = access
         self._whole = {name_of(kind): informer for kind, informer in whole.items()}
+        for informer in whole.values():
+            informer.nudged = True
+        self._listed: asyncio.Task[None] | None = None
         self._slim: dict[tuple[str, str], tuple[Informer[Any], asyncio.Task[None]]] = {}
         self._stale = asyncio.Event()
         self._listeners: list[asyncio.Event] = []
@@ -79,8 +82,9 @@ class Everything:
                     await asyncio.sleep(SETTLE)
                     self._stale.clear()
             finally:
-                for _, task in self._slim.values():
-                    task.cancel()
+                for task in (self._listed, *(task for _, task in self._slim.values())):
+                    if task is not None:
+                        task.cancel()
 
     async def _discover(self, slim: MetadataClient, client: Client) -> None:
         try:
@@ -89,18 +93,30 @@ class Everything:
             LOG.warning("the kinds are not known yet: %s", error.message)
             return
         for name in self._slim.keys() - kinds.keys() - {name_of(DEFINITION)}:
-            informer, task = self._slim.pop(name)
-            task.cancel()
+            self._slim.pop(name)[1].cancel()
             self._tell(None, None)
         for name, kind in kinds.items():
-            if name not in self._whole and name not in self._slim and name not in IGNORED:
+            # A kind that was gone may have come back before anybody looked: its informer need not wait.
+            if name in self._whole:
+                self._whole[name].nudge()
+            elif name in self._slim and self._slim[name][0].kind.api_version == kind.api_version:
+                self._slim[name][0].nudge()
+            elif name not in IGNORED:
+                if name in self._slim:
+                    self._slim.pop(name)[1].cancel()
                 self._follow(slim, kind)
-        for informer in self.informers:
+        if self._listed is not None:
+            self._listed.cancel()
+        self._listed = asyncio.create_task(self._completed(self.informers))
+
+    async def _completed(self, informers: list[Informer[Any]]) -> None:
+        for informer in informers:
             await informer.synced.wait()
         self.complete.set()
 
     def _follow(self, slim: MetadataClient, kind: type[Resource]) -> None:
         informer: Informer[Any] = Informer(slim, kind)
+        informer.nudged = True
         informer.subscribe(self._tell)
         self._slim[name_of(kind)] = (informer, asyncio.create_task(informer.run()))
 
