@@ -15,6 +15,12 @@ IMPORT = re.compile(r'^(?:import )?\s*(\w+)?\s*"([\w./-]+)"$', re.M)
 STRUCT = re.compile(r"^type (\w+) struct\s*\{(\}|\n.*?^\})", re.M | re.S)
 NAMED = re.compile(r"^type (\w+) (?!struct\b|interface\b)=?\s*([\w.\[\]*]+)$", re.M)
 FIELD = re.compile(r"^\t(?:(\w+)[ \t]+)?([\w.\[\]*]+)[ \t]+`(.*)`", re.M)
+# The marker may stand anywhere in the comment right above the type.
+CHOICE = re.compile(r"^((?://.*\n)+)type (\w+) string$", re.M)
+# `Name Type = "value"`, `Name = Type("value")` and `Name = Type(other.Name)`.
+VALUE = re.compile(r'^(?:\t|const )(\w+)[ \t]+(\w+)[ \t]*=[ \t]*("[^"]*")', re.M)
+CONVERTED = re.compile(r'^(?:\t|const )(\w+)[ \t]*=[ \t]*(\w+)\(("[^"]*"|\w+\.\w+)\)', re.M)
+AROUND = re.compile(r"^\*?(\[\]|map\[.*\]|)\*?(.*)$")
 NAME = re.compile(r"[A-Za-z_][\w]*(?:\.\w+)?")
 SCALARS = frozenset(
     ("string", "bool", "byte", "int", "int32", "int64", "uint32", "float32", "float64", "map", "any")
@@ -27,6 +33,9 @@ class GoTypes:
 
     structs: dict[str, list[str]] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)
+    choices: dict[str, list[str]] = field(default_factory=dict)
+    """The constants of the types that are marked as enums: texts in quotes, or the names of others."""
+    constants: dict[str, str] = field(default_factory=dict)
 
     def read(self, package: str, folder: Path) -> None:
         """All sources of one package, whose import path is *package*."""
@@ -40,6 +49,28 @@ class GoTypes:
             self.named[f"{package}.{name}"] = qualified(underlying, package, imported)
         for name, body in STRUCT.findall(text):
             self.structs[f"{package}.{name}"] = list(fields(body, package, imported))
+        for comment, name in CHOICE.findall(text):
+            if re.search(r"^// *\+enum$", comment, re.M):
+                self.choices.setdefault(f"{package}.{name}", [])
+        for name, kind, value in (*VALUE.findall(text), *CONVERTED.findall(text)):
+            known = value if value.startswith('"') else qualified(value, package, imported)
+            self.constants[f"{package}.{name}"] = known
+            self.choices.get(f"{package}.{kind}", []).append(known)
+
+    def chosen(self, struct: str) -> Iterator[tuple[str, str, list[str]]]:
+        """The fields whose values are told: name, what is around them (`[]`, `map[…]`), the values."""
+        for line in self.structs.get(struct, ()):
+            name, go_type, flags, _ = line.split(" ")
+            [(around, kind)] = AROUND.findall(go_type)
+            if "i" in flags:
+                yield from self.chosen(kind)
+            elif values := self.choices.get(kind):
+                yield name, around, sorted(self._text(value) for value in values)
+
+    def _text(self, value: str) -> str:
+        while not value.startswith('"'):
+            value = self.constants[value]
+        return value.strip('"')
 
     def closure(self, roots: list[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
         """The structs and named types that the roots are made of, roots included."""

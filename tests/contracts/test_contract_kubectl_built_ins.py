@@ -174,6 +174,7 @@ def test_who_am_i(kubectl: Kubectl) -> None:
         ("deployment.spec.strategy", ["FIELD: strategy <DeploymentStrategy>", "rollingUpdate", "type"]),
         ("pod.spec.containers.livenessProbe", ["FIELD: livenessProbe <Probe>", "httpGet", "periodSeconds"]),
         ("service.spec.ports.targetPort", ["FIELD: targetPort <IntOrString>"]),
+        ("pod.spec.restartPolicy", ["FIELD: restartPolicy <string>", "ENUM:", "OnFailure"]),
         ("paddlejob.metadata.ownerReferences", ["FIELD: ownerReferences <[]OwnerReference>", "uid"]),
     ],
 )

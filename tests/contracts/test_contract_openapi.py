@@ -96,3 +96,31 @@ def test_every_reference_leads_somewhere(rest: Rest) -> None:
     schemas = rest.get(address(rest, "api/v1")).body["components"]["schemas"]
     parts = text.split('"$ref":"#/components/schemas/')[1:]
     assert parts and {part.partition('"')[0] for part in parts} <= set(schemas)
+
+
+@pytest.mark.parametrize(
+    ("version", "schema", "field", "values"),
+    [
+        ("api/v1", "core.v1.PodSpec", "restartPolicy", ["Always", "Never", "OnFailure"]),
+        ("api/v1", "core.v1.ServiceSpec", "type", ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]),
+        ("api/v1", "core.v1.EphemeralContainer", "imagePullPolicy", ["Always", "IfNotPresent", "Never"]),
+        ("api/v1", "core.v1.PersistentVolumeClaimSpec", "accessModes",
+         ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"]),
+        ("api/v1", "core.v1.PersistentVolumeClaimStatus", "allocatedResourceStatuses",
+         ["ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress",
+          "NodeResizeInfeasible", "NodeResizePending"]),
+        ("apis/batch/v1", "batch.v1.CronJobSpec", "concurrencyPolicy", ["Allow", "Forbid", "Replace"]),
+        ("apis/networking.k8s.io/v1", "networking.v1.HTTPIngressPath", "pathType",
+         ["Exact", "ImplementationSpecific", "Prefix"]),
+        ("apis/discovery.k8s.io/v1", "discovery.v1.EndpointSlice", "addressType", ["FQDN", "IPv4", "IPv6"]),
+        ("apis/admissionregistration.k8s.io/v1", "admissionregistration.v1.RuleWithOperations", "scope",
+         None),
+    ],
+)  # fmt: skip
+def test_the_values_that_a_field_may_have_are_told(
+    rest: Rest, version: str, schema: str, field: str, values: list[str] | None
+) -> None:
+    schemas = rest.get(address(rest, version)).expect(200)["components"]["schemas"]
+    said = schemas[f"io.k8s.api.{schema}"]["properties"][field]
+    inner = said.get("items") or said.get("additionalProperties") or said
+    assert inner.get("enum") == values
