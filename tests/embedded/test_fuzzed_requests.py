@@ -29,7 +29,9 @@ PLACES = st.sampled_from(
     ["api/v1/{}/pods", "api/v1/{}/configmaps", "api/v1/{}/secrets", "api/v1/{}/services",
      "apis/batch.paddlepaddle.org/v1/{}/paddlejobs", "apis/batch.paddlepaddle.org/v1alpha1/{}/samplesets",
      "apis/apps/v1/{}/deployments", "apis/rbac.authorization.k8s.io/v1/{}/roles", "api/v9/{}/pods",
-     "apis/nothing.example/v1/{}/things", "api/v1/{}/nothing"]
+     "apis/nothing.example/v1/{}/things", "api/v1/{}/nothing", "api/v1/{}/serviceaccounts",
+     "apis/batch/v1/{}/jobs", "apis/networking.k8s.io/v1/{}/ingresses",
+     "apis/admissionregistration.k8s.io/v1/{}/validatingadmissionpolicies", "readyz/{}", "openapi/v3/{}"]
 )  # fmt: skip
 # Mostly a namespace and names that exist: what is not found is answered before anything is looked at.
 NAMESPACES = st.one_of(st.just("default"), st.just("default"), st.just("default"), NAMES)
@@ -65,7 +67,10 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
-SPEC_FIELDS = ("containers", "worker", "ports", "template", "volumes", "rules")
+SPEC_FIELDS = (
+    "containers", "worker", "ports", "template", "volumes", "rules", "selector", "serviceAccountName",
+    "automountServiceAccountToken", "initContainers", "validations", "matchConstraints",
+)  # fmt: skip
 OBJECTS = st.fixed_dictionaries(
     {},
     optional={
@@ -73,7 +78,9 @@ OBJECTS = st.fixed_dictionaries(
         "kind": st.sampled_from(["ConfigMap", "Pod", "PaddleJob"]) | JSON,
         "metadata": st.fixed_dictionaries(
             {"name": st.sampled_from(["a", "b"]) | JSON}, optional={ "labels": JSON, "annotations": JSON,
-                          "finalizers": JSON, "ownerReferences": JSON, "managedFields": JSON}
+                          "finalizers": JSON, "ownerReferences": JSON, "managedFields": JSON,
+                          "generation": JSON, "creationTimestamp": JSON, "uid": JSON, "resourceVersion": JSON,
+                          "deletionTimestamp": JSON, "generateName": JSON, "namespace": JSON}
         ) | JSON,
         "spec": st.fixed_dictionaries(
             {}, optional=dict.fromkeys(SPEC_FIELDS, JSON)
