@@ -157,3 +157,16 @@ def owned(name: str, *owners: str, **more: Any) -> Any:
 )  # fmt: skip
 def test_what_lost_all_its_owners_goes(objects: list[Any], gone: list[str]) -> None:
     assert [o.name for o in collector.collect(objects).delete] == gone
+
+
+@pytest.mark.parametrize(
+    "owner, kept",
+    [
+        (owned("owner"), True),
+        (owned("other"), False),
+        (owned("owner", deletion_timestamp=NOW, finalizers=["foregroundDeletion"]), False),
+        (owned("owner", deletion_timestamp=NOW, finalizers=["orphan"]), True),  # it lets go of them first
+    ],
+)
+def test_an_owner_that_the_server_still_has_keeps_its_children(owner: Any, kept: bool) -> None:
+    assert collector.keeps(owner, "uid-owner") is kept

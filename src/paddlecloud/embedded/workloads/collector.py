@@ -95,6 +95,14 @@ def goes(owner: Resource) -> bool:
     return FOREGROUND in held(owner) or ORPHAN in held(owner)
 
 
+def keeps(owner: Resource, uid: str) -> bool:
+    """Whether what the server has in an owner's place is that owner, and will not take its children along.
+
+    One that lets them go keeps them until it has: a cache that does not know it yet must not be believed.
+    """
+    return owner.uid == uid and FOREGROUND not in held(owner)
+
+
 def blocks(child: Resource, owner: str) -> bool:
     return any(r.uid == owner and r.block_owner_deletion for r in child.metadata.owner_references)
 
@@ -121,7 +129,7 @@ class Collector:
         if kind is None:
             return True  # not a kind we know: not ours to judge
         found = await self._client.find(kind, namespace if kind.namespaced else "", owner.name)
-        return found is not None and found.uid == owner.uid and not goes(found)
+        return found is not None and keeps(found, owner.uid)
 
     async def _delete(self, obj: Resource) -> None:
         try:
