@@ -22,7 +22,7 @@ from paddlecloud.api.core import (
 )
 from paddlecloud.api.meta import Metadata, OwnerReference
 from paddlecloud.controllers.contract import Decision
-from paddlecloud.embedded.workloads import collector, housekeeping, knative
+from paddlecloud.embedded.workloads import beginnings, collector, housekeeping, knative
 
 
 def status_of(decision: Decision) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def test_every_namespace_gets_an_account_once() -> None:
         ServiceAccount(metadata=Metadata(name="other", namespace="new")),
     ]
 
-    assert [n.name for n in housekeeping.without_account([*spaces, going], accounts)] == ["new"]
+    assert [n.name for n in beginnings.without_account([*spaces, going], accounts)] == ["new"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T | None], *, what: str, limit: float = 20.0) -> T:
+def until(condition: Callable[[], T | None], *, what: str, limit: float = 60.0) -> T:
     """The first true answer of *condition*; raises `TimeoutError` that names *what* was waited for."""
     end = time.monotonic() + limit
     while True:

@@ -6,6 +6,7 @@ and nothing else, so that following all of them costs little.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -76,6 +77,8 @@ def kinds_in(document: dict[str, Any]) -> Iterator[type[Known]]:
                     )
 
 
+# Making one takes milliseconds, and discovery asks for all of them after every change of a definition.
+@functools.lru_cache(maxsize=1024)
 def kind_class(api_version: str, kind: str, plural: str, *, namespaced: bool) -> type[Known]:
     own = {
         "api_version": api_version, "kind": kind, "plural": plural, "namespaced": namespaced,

@@ -1,6 +1,6 @@
-"""Keeps the cluster tidy: namespaces that go, what every namespace begins with, old events.
+"""Keeps the cluster tidy: empties namespaces that go, removes old events.
 
-Each rule is pure; `Housekeeping` looks and carries out.
+A namespace goes only after the server itself said that nothing is left in it; a cache may be behind.
 """
 
 from __future__ import annotations
@@ -9,36 +9,16 @@ import contextlib
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from ...api.core import ConfigMap, Event, Namespace, ServiceAccount
-from ...api.meta import Metadata, Resource
+from ...api.core import Event, Namespace
+from ...api.meta import Resource
 from ...cluster import requests
 from ...cluster.client import Client
-from ...errors import AlreadyExists, Conflict, Forbidden, MethodNotAllowed, NotFound
-from ..server.roles import component_binding, has_components
+from ...errors import Conflict, MethodNotAllowed, NotFound
 from .collector import Informers
 from .everything import Everything
 from .namespaces import conditions
 
 EVENTS_LIVE = timedelta(hours=1)
-ROOT_CA = "kube-root-ca.crt"
-BINDINGS = requests.Place("rbac.authorization.k8s.io/v1", "rolebindings")
-
-
-def without_account(namespaces: Iterable[Namespace], accounts: Iterable[ServiceAccount]) -> list[Namespace]:
-    have = {a.namespace for a in accounts if a.name == "default"}
-    return [n for n in namespaces if n.name not in have and n.metadata.deletion_timestamp is None]
-
-
-def without_authority(
-    namespaces: Iterable[Namespace], maps: Iterable[ConfigMap], authority: str
-) -> tuple[list[Namespace], list[ConfigMap]]:
-    """The namespaces that lack the certificate of the API's authority, and the maps that hold another."""
-    found = {m.namespace: m for m in maps if m.name == ROOT_CA}
-    alive = [n for n in namespaces if n.metadata.deletion_timestamp is None]
-    return (
-        [n for n in alive if n.name not in found],
-        [found[n.name] for n in alive if n.name in found and found[n.name].data != {"ca.crt": authority}],
-    )
 
 
 def expired(events: Iterable[Event], now: datetime) -> list[Event]:
@@ -58,14 +38,9 @@ class Housekeeping:
         self._everything = everything
 
     async def look(self) -> None:
-        namespaces = self._informers[Namespace].all()
-        for namespace in namespaces:
+        for namespace in self._informers[Namespace].all():
             if namespace.metadata.deletion_timestamp is not None:
                 await self._empty(namespace)
-        # First, because a pod waits for its account and then needs both.
-        await self._publish_authority(namespaces)
-        for namespace in without_account(namespaces, self._informers[ServiceAccount].all()):
-            await self._make_account(namespace.name)
         for event in expired(self._informers[Event].all(), self._now()):
             await self._delete(event)
 
@@ -109,34 +84,6 @@ class Housekeeping:
             await self._client.request(requests.replacement(Namespace, namespace.key, body, "finalize"))
         except NotFound:
             return
-
-    async def _make_account(self, namespace: str) -> None:
-        # First, so that no pod starts before its programs may do their work; and only once: an
-        # administrator may take it away.
-        if has_components(namespace):
-            binding = requests.creation(BINDINGS, namespace, component_binding(namespace))
-            with contextlib.suppress(AlreadyExists, Forbidden, NotFound):
-                await self._client.request(binding)
-        try:
-            await self._client.create(ServiceAccount(metadata=Metadata(name="default", namespace=namespace)))
-        except (AlreadyExists, Forbidden, NotFound):
-            return
-
-    async def _publish_authority(self, namespaces: Iterable[Namespace]) -> None:
-        authority = self._client.access.ca or ""
-        lacking, wrong = without_authority(namespaces, self._informers[ConfigMap].all(), authority)
-        for namespace in lacking:
-            metadata = Metadata(name=ROOT_CA, namespace=namespace.name)
-            try:
-                await self._client.create(ConfigMap(metadata=metadata, data={"ca.crt": authority}))
-            except (AlreadyExists, Forbidden, NotFound):
-                continue
-        for found in wrong:
-            strangers = dict.fromkeys(found.data)
-            try:
-                await self._client.patch(ConfigMap, found.key, {"data": {**strangers, "ca.crt": authority}})
-            except (Conflict, NotFound):
-                continue
 
     async def _delete(self, obj: Resource) -> None:
         try:

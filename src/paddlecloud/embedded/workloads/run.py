@@ -21,7 +21,18 @@ from ...controllers.runtime import Options, Runtime
 from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
 from ..identity import known
-from . import cronjob, deployment, endpoints, job, knative, nodelife, podkeeping, replicaset, statefulset
+from . import (
+    beginnings,
+    cronjob,
+    deployment,
+    endpoints,
+    job,
+    knative,
+    nodelife,
+    podkeeping,
+    replicaset,
+    statefulset,
+)
 from .collector import KINDS, Collector
 from .everything import Everything
 from .formernodes import forget_former
@@ -82,6 +93,9 @@ async def run(
         tasks.create_task(
             look_on_change("collector", (), collector.look, changed=everything.told(), settle=LAZY)
         )
+        beginning = beginnings.Beginnings(client, informers)
+        first = [informers[k] for k in beginnings.KINDS]
+        tasks.create_task(look_on_change("beginnings", first, beginning.look))
         keeping = Housekeeping(client, informers, everything, utc_now)
         told = everything.told()
         tasks.create_task(look_on_change("housekeeping", kept, keeping.look, changed=told, settle=LAZY))
