@@ -3,7 +3,10 @@
 
 PYTEST = .venv/bin/pytest
 
-.PHONY: help install develop run test test-kubernetes check generate facts lock clean
+# Hundreds of processes start in a test run; each would compile all it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help install develop run test test-levels test-kubernetes check generate facts lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -21,6 +24,9 @@ run: install ## run the whole walk, from data to a served model; KEEP=1 leaves t
 
 test: develop ## run the tests
 	@$(PYTEST) --numprocesses=auto --maxprocesses=4 --dist=loadfile
+
+test-levels: develop ## run what depends on rights as an ordinary user and as a container without privilege
+	@.venv/bin/python -m tests.levels
 
 test-kubernetes: develop ## run the contracts against a real Kubernetes 1.33, node included (needs Go; builds it once); FULL=1: all clients
 	@tools/test-kubernetes.sh

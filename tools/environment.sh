@@ -15,7 +15,7 @@ main() {
     trust_the_machine python3
     whole || make_environment
     rm -f "$venv/installed-core" "$venv/installed-dev"
-    step "installing requirements/$wanted.lock" pip_of_uv sync "requirements/$wanted.lock"
+    step "installing requirements/$wanted.lock" pip_of_uv sync --compile-bytecode "requirements/$wanted.lock"
     step "installing PaddleCloud itself" pip_of_uv install --no-deps --editable .
     key "$wanted" >"$venv/installed-$wanted"
 }

@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.scenarios.pdc_home import PdcHome, variables
 
 ROOT = Path(__file__).parent.parent.parent
 TAKEN_ALONG = ("src", "suites", "deploy", "requirements", "tools", "pyproject.toml", "README.md")
+TAKEN_TO_TEST = ("tests", "docs", "examples", "benchmarks", "Makefile", "CHANGELOG.md", "README.zh-CN.md")
 INTERPRETERS = ("/usr/bin/python3.11", "/usr/bin/python3.12", "/usr/local/bin/python3.11")
+
+
+class NotHere(Exception):
+    """This machine cannot have such a user, or not with PaddleCloud; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,18 @@ class User:
             return False
         return done.returncode == 0
 
-    def check_out(self) -> PdcHome:
-        """`make install` in a copy of the tree; skips where the machine has no Python for this user."""
+    def check_out(self, lock: str = "core") -> Path:
+        """A copy of the tree with the environment of that lock file, all of it this user's."""
         python = next((p for p in INTERPRETERS if self.can_run(p, "-c", "pass")), None)
         if python is None:
-            pytest.skip(f"user {self.uid} may not execute any of {', '.join(INTERPRETERS)}")
+            raise NotHere(f"user {self.uid} may not execute any of {', '.join(INTERPRETERS)}")
         checkout = self.folder / "checkout"
         checkout.mkdir()
-        for name in TAKEN_ALONG:
+        for name in (*TAKEN_ALONG, *(TAKEN_TO_TEST if lock == "dev" else ())):
             take_along(ROOT / name, checkout / name)
         give(self.folder, self.uid)
         made = subprocess.run(
-            ["sh", "tools/environment.sh", "core"],
+            ["sh", "tools/environment.sh", lock],
             cwd=checkout,
             env={**self.environ, "PYTHON": python},
             text=True,
@@ -72,7 +76,10 @@ class User:
             **self.rights,
         )
         if made.returncode:
-            pytest.skip(f"user {self.uid} cannot install PaddleCloud here:\n{made.stdout[-1500:]}")
+            raise NotHere(f"user {self.uid} cannot install PaddleCloud here:\n{made.stdout[-1500:]}")
+        return checkout
+
+    def home(self, checkout: Path) -> PdcHome:
         return PdcHome(
             self.folder / "h",
             program=[str(checkout / ".venv" / "bin" / "pdc")],
@@ -83,9 +90,9 @@ class User:
 
 @contextmanager
 def ordinary_user() -> Iterator[User]:
-    """A uid nobody has; only root can become somebody else."""
+    """A uid nobody has; raises `NotHere` where this is not root, who alone can become somebody else."""
     if os.getuid() != 0:
-        pytest.skip("the tests already run as an ordinary user")
+        raise NotHere("this is an ordinary user already")
     known = {entry.pw_uid for entry in pwd.getpwall()}
     uid = next(n for n in range(60000, 65000) if n not in known)
     kept = Path(tempfile.gettempdir()) / f"paddlecloud-test-environments-{uid}"
