@@ -10,6 +10,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,19 @@ def rest(server: Server) -> Iterator[Rest]:
 @pytest.fixture
 def namespace(rest: Rest, server: Server) -> Iterator[str]:
     """A namespace of the test's own, deleted afterwards."""
+    with new_namespace(rest, server) as name:
+        yield name
+
+
+@pytest.fixture(scope="session")
+def common_namespace(rest: Rest, server: Server) -> Iterator[str]:
+    """For tests that leave nothing in it: to make one and to empty it costs more than most of them."""
+    with new_namespace(rest, server) as name:
+        yield name
+
+
+@contextmanager
+def new_namespace(rest: Rest, server: Server) -> Iterator[str]:
     name = f"test-{secrets.token_hex(4)}"
     rest.post("/api/v1/namespaces", {"metadata": {"name": name}}).expect(201)
     account = f"/api/v1/namespaces/{name}/serviceaccounts/default"

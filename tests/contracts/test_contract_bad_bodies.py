@@ -39,17 +39,19 @@ def pushed(rest: Rest, path: str, headers: dict[str, str], parts: Iterable[bytes
 
 
 @pytest.mark.parametrize("content_type", [JSON, YAML, PROTOBUF])
-def test_a_hundred_megabytes_are_refused_in_words(rest: Rest, namespace: str, content_type: str) -> None:
+def test_a_hundred_megabytes_are_refused_in_words(
+    rest: Rest, common_namespace: str, content_type: str
+) -> None:
     headers = {"Content-Type": content_type, "Content-Length": str(100 * MIB)}
-    answer, _ = pushed(rest, core(namespace, "configmaps"), headers, (b" " * MIB for _ in range(100)))
+    answer, _ = pushed(rest, core(common_namespace, "configmaps"), headers, (b" " * MIB for _ in range(100)))
     refused = answer.expect(413)
     assert (refused["reason"], refused["message"]) == ("RequestEntityTooLarge", TOO_LARGE)
 
 
-def test_a_body_without_a_length_is_counted_as_it_comes(rest: Rest, namespace: str) -> None:
+def test_a_body_without_a_length_is_counted_as_it_comes(rest: Rest, common_namespace: str) -> None:
     parts = (b"100000\r\n" + b" " * MIB + b"\r\n" for _ in range(20))
     headers = {"Transfer-Encoding": "chunked"}
-    answer, _ = pushed(rest, core(namespace, "configmaps"), headers, parts)
+    answer, _ = pushed(rest, core(common_namespace, "configmaps"), headers, parts)
     assert answer.expect(413)["message"] == TOO_LARGE
 
 
@@ -192,17 +194,19 @@ OBJECT = b'{"metadata":{"name":"settings"}%b}'
         b'{"metadata":{"name"',
     ],
 )
-def test_json_that_is_none_is_a_bad_request(rest: Rest, namespace: str, body: bytes) -> None:
-    answer = rest.send("POST", core(namespace, "configmaps"), body).expect(400)
+def test_json_that_is_none_is_a_bad_request(rest: Rest, common_namespace: str, body: bytes) -> None:
+    answer = rest.send("POST", core(common_namespace, "configmaps"), body).expect(400)
     assert answer["reason"] == "BadRequest" and answer["message"]
-    rest.get(core(namespace, "configmaps", "settings")).expect(404)
+    rest.get(core(common_namespace, "configmaps", "settings")).expect(404)
 
 
 @pytest.mark.parametrize("number", [b"1e999", b"99999999999999999999999", b"1.5", b"NaN", b"- 1"])
-def test_a_number_that_does_not_fit_is_a_bad_request(rest: Rest, namespace: str, number: bytes) -> None:
+def test_a_number_that_does_not_fit_is_a_bad_request(
+    rest: Rest, common_namespace: str, number: bytes
+) -> None:
     spec = b'{"containers":[{"name":"a","image":"a"}],"terminationGracePeriodSeconds":%b}' % number
     body = b'{"metadata":{"name":"settings"},"spec":%b}' % spec
-    assert rest.send("POST", core(namespace, "pods"), body).expect(400)["reason"] == "BadRequest"
+    assert rest.send("POST", core(common_namespace, "pods"), body).expect(400)["reason"] == "BadRequest"
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,10 @@ def test_a_path_outside_the_api_is_not_found(rest: Rest, path: str) -> None:
 
 @pytest.mark.parametrize("name", ["..", ".", "%2e%2e", "a%2fb", "a%00b", "%ff", "%E4%BD%A0", "x" * 20_000])
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_a_name_that_is_a_trick_names_no_object(rest: Rest, namespace: str, method: str, name: str) -> None:
-    answer = asked(rest, method, core(namespace, "configmaps", name))
+def test_a_name_that_is_a_trick_names_no_object(
+    rest: Rest, common_namespace: str, method: str, name: str
+) -> None:
+    answer = asked(rest, method, core(common_namespace, "configmaps", name))
     assert answer.status in (400, 404)
     assert answer.body["kind"] == "Status"
 
@@ -59,13 +61,13 @@ def test_nothing_is_made_in_a_namespace_that_is_a_trick(rest: Rest, name: str) -
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "HEAD"])
-def test_a_method_the_api_does_not_have_is_refused(rest: Rest, namespace: str, method: str) -> None:
-    assert asked(rest, method, core(namespace, "configmaps")).status == 405
+def test_a_method_the_api_does_not_have_is_refused(rest: Rest, common_namespace: str, method: str) -> None:
+    assert asked(rest, method, core(common_namespace, "configmaps")).status == 405
 
 
 @pytest.mark.parametrize("method", ["FROB", "get"])
-def test_a_method_that_is_none_is_refused(rest: Rest, namespace: str, method: str) -> None:
-    assert asked(rest, method, core(namespace, "configmaps")).status in (400, 405)
+def test_a_method_that_is_none_is_refused(rest: Rest, common_namespace: str, method: str) -> None:
+    assert asked(rest, method, core(common_namespace, "configmaps")).status in (400, 405)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +76,12 @@ def test_a_method_that_is_none_is_refused(rest: Rest, namespace: str, method: st
      "application/merge-patch+json", "application/cbor"],
 )  # fmt: skip
 def test_a_body_of_another_type_is_refused_with_those_that_are_read(
-    rest: Rest, namespace: str, content_type: str
+    rest: Rest, common_namespace: str, content_type: str
 ) -> None:
     headers = {"Content-Type": content_type}
-    answer = rest.send("POST", core(namespace, "configmaps"), config_map(), headers=headers).expect(415)
+    answer = rest.send("POST", core(common_namespace, "configmaps"), config_map(), headers=headers).expect(
+        415
+    )
     assert answer["reason"] == "UnsupportedMediaType"
     assert answer["message"] == (
         "the body of the request was in an unknown format - accepted media types include: "
@@ -104,8 +108,8 @@ def test_a_patch_of_another_type_is_refused(rest: Rest, namespace: str, content_
     ["application/xml, text/html", "application/json;as=Nothing",
      "application/json;as=Table;v=v9;g=meta.k8s.io", "a", "/", ";;;", "application/cbor"],
 )  # fmt: skip
-def test_an_answer_that_cannot_be_given_is_refused(rest: Rest, namespace: str, accept: str) -> None:
-    answer = rest.get_as(accept, core(namespace, "configmaps")).expect(406)
+def test_an_answer_that_cannot_be_given_is_refused(rest: Rest, common_namespace: str, accept: str) -> None:
+    answer = rest.get_as(accept, core(common_namespace, "configmaps")).expect(406)
     assert answer["reason"] == "NotAcceptable"
 
 
@@ -138,9 +142,9 @@ def test_an_answer_that_cannot_be_given_is_refused(rest: Rest, namespace: str, a
 )
 @pytest.mark.parametrize("plural", ["configmaps", "pods"])
 def test_a_query_that_makes_no_sense_is_a_bad_request(
-    rest: Rest, namespace: str, query: dict[str, str], plural: str
+    rest: Rest, common_namespace: str, query: dict[str, str], plural: str
 ) -> None:
-    assert rest.get(core(namespace, plural), **query).expect(400)["reason"] == "BadRequest"
+    assert rest.get(core(common_namespace, plural), **query).expect(400)["reason"] == "BadRequest"
 
 
 @pytest.mark.parametrize(
@@ -153,35 +157,40 @@ def test_a_query_that_makes_no_sense_is_a_bad_request(
         ("99999999999999999999999", "value out of range"),
     ],
 )
-def test_a_version_that_is_none_is_told_why(rest: Rest, namespace: str, version: str, why: str) -> None:
-    answer = rest.get(core(namespace, "configmaps"), resourceVersion=version).expect(400)
+def test_a_version_that_is_none_is_told_why(
+    rest: Rest, common_namespace: str, version: str, why: str
+) -> None:
+    answer = rest.get(core(common_namespace, "configmaps"), resourceVersion=version).expect(400)
     assert answer["message"] == (
         f'invalid resource version: resourceVersion: Invalid value: "{version}": '
         f'strconv.ParseUint: parsing "{version}": {why}'
     )
 
 
-def test_a_match_nobody_knows_is_refused_with_those_there_are(rest: Rest, namespace: str) -> None:
+def test_a_match_nobody_knows_is_refused_with_those_there_are(rest: Rest, common_namespace: str) -> None:
     query = {"resourceVersion": "1", "resourceVersionMatch": "Roughly"}
-    answer = rest.get(core(namespace, "configmaps"), **query).expect(422)
+    answer = rest.get(core(common_namespace, "configmaps"), **query).expect(422)
     assert 'Unsupported value: "Roughly": supported values: "Exact", "NotOlderThan", ""' in answer["message"]
 
 
 @pytest.mark.parametrize("name", ["A", "a_b", "-a", "a.", "a" * 254, "a b", "a/b", "..", "é", "a\x00", "a\n"])
-def test_a_name_that_breaks_the_rules_is_told_the_rule(rest: Rest, namespace: str, name: str) -> None:
-    answer = rest.post(core(namespace, "configmaps"), config_map(name)).expect(422)
+def test_a_name_that_breaks_the_rules_is_told_the_rule(rest: Rest, common_namespace: str, name: str) -> None:
+    answer = rest.post(core(common_namespace, "configmaps"), config_map(name)).expect(422)
     assert {cause["field"] for cause in answer["details"]["causes"]} == {"metadata.name"}
     assert "a lowercase RFC 1123 subdomain" in answer["message"] or "no more than 253" in answer["message"]
 
 
-def test_a_header_of_two_megabytes_is_too_large(rest: Rest, namespace: str) -> None:
+def test_a_header_of_two_megabytes_is_too_large(rest: Rest, common_namespace: str) -> None:
     try:
-        answer = asked(rest, "GET", core(namespace, "configmaps"), X_Long="a" * (2 << 20))
+        answer = asked(rest, "GET", core(common_namespace, "configmaps"), X_Long="a" * (2 << 20))
     except OSError:
         return  # hung up on while we were still talking
     assert answer.status in (400, 431)
 
 
-def test_a_long_selector_is_read(rest: Rest, namespace: str) -> None:
+def test_a_long_selector_is_read(rest: Rest, common_namespace: str) -> None:
     names = ",".join(f"value-{i}" for i in range(2000))
-    assert rest.get(core(namespace, "configmaps"), labelSelector=f"a in ({names})").expect(200)["items"] == []
+    assert (
+        rest.get(core(common_namespace, "configmaps"), labelSelector=f"a in ({names})").expect(200)["items"]
+        == []
+    )

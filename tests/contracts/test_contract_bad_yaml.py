@@ -77,10 +77,12 @@ def test_yaml_means_what_it_means_to_kubernetes(
         (" a: \x00", ""),
     ],
 )
-def test_yaml_that_makes_no_sense_is_told_why(rest: Rest, namespace: str, data: str, words: str) -> None:
-    assert words in in_yaml(rest, namespace, data).expect(400)["message"]
+def test_yaml_that_makes_no_sense_is_told_why(
+    rest: Rest, common_namespace: str, data: str, words: str
+) -> None:
+    assert words in in_yaml(rest, common_namespace, data).expect(400)["message"]
 
 
-def test_strict_validation_names_what_yaml_says_twice(rest: Rest, namespace: str) -> None:
-    answer = in_yaml(rest, namespace, " a: x\n a: z", fieldValidation="Strict").expect(400)
+def test_strict_validation_names_what_yaml_says_twice(rest: Rest, common_namespace: str) -> None:
+    answer = in_yaml(rest, common_namespace, " a: x\n a: z", fieldValidation="Strict").expect(400)
     assert "strict decoding error" in answer["message"] and "a" in answer["message"]

@@ -14,6 +14,12 @@ WORDS = {"type": "array", "maxItems": 5, "items": SHORT}
 FIELDS = {"a": NUMBER, "b": NUMBER, "s": SHORT, "l": WORDS, "f": {"type": "number"}, "t": {"type": "boolean"}}
 
 
+@pytest.fixture
+def namespace(common_namespace: str) -> str:
+    """One for all: every case has a kind of its own, and takes its objects with it."""
+    return common_namespace
+
+
 def ruled(*rules: dict[str, Any] | str, **fields: Any) -> dict[str, Any]:
     """A definition whose spec has these rules."""
     listed = [{"rule": r} if isinstance(r, str) else r for r in rules]

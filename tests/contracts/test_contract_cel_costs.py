@@ -17,6 +17,12 @@ ADVICE = (
 )
 
 
+@pytest.fixture
+def namespace(common_namespace: str) -> str:
+    """One for all: every case has a kind of its own, and takes its objects with it."""
+    return common_namespace
+
+
 def text(most: int) -> dict[str, Any]:
     return {"type": "string", "maxLength": most}
 

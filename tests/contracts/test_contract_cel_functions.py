@@ -23,6 +23,12 @@ FIELDS: dict[str, Any] = {
 }
 
 
+@pytest.fixture
+def namespace(common_namespace: str) -> str:
+    """One for all: every case has a kind of its own, and takes its objects with it."""
+    return common_namespace
+
+
 def ruled(**rule: Any) -> dict[str, Any]:
     spec = {"type": "object", "properties": FIELDS, "x-kubernetes-validations": [rule]}
     return definition(version({"type": "object", "properties": {"spec": spec}}))

@@ -97,8 +97,8 @@ def test_a_text_that_looks_like_a_field_is_none(rest: Rest, namespace: str) -> N
     create(rest, namespace, body, "configmaps", fieldValidation="Strict").expect(201)
 
 
-def test_an_unknown_kind_of_validation_is_refused(rest: Rest, namespace: str) -> None:
-    answer = create(rest, namespace, pod(), fieldValidation="Bogus").expect(422)
+def test_an_unknown_kind_of_validation_is_refused(rest: Rest, common_namespace: str) -> None:
+    answer = create(rest, common_namespace, pod(), fieldValidation="Bogus").expect(422)
     assert answer["message"] == (
         'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Bogus": '
         'supported values: "", "Ignore", "Strict", "Warn"'
@@ -152,9 +152,9 @@ def test_an_unknown_kind_of_validation_is_refused(rest: Rest, namespace: str) ->
     ],
 )  # fmt: skip
 def test_a_value_of_the_wrong_type_is_refused_in_words(
-    rest: Rest, namespace: str, plural: str, body: dict[str, Any], told: str
+    rest: Rest, common_namespace: str, plural: str, body: dict[str, Any], told: str
 ) -> None:
-    answer = create(rest, namespace, body, plural).expect(400)
+    answer = create(rest, common_namespace, body, plural).expect(400)
     kind = {"deployments": "Deployment", "pods": "Pod", "configmaps": "ConfigMap", "secrets": "Secret"}[
         plural
     ]

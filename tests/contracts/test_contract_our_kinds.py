@@ -26,27 +26,27 @@ STRICT = {"fieldValidation": "Strict"}
     ],
 )
 def test_a_job_that_makes_no_sense_is_refused_at_its_field(
-    rest: Rest, namespace: str, spec: dict[str, Any], field: str
+    rest: Rest, common_namespace: str, spec: dict[str, Any], field: str
 ) -> None:
-    answer = rest.post(jobs(namespace), paddle_job(**spec)).expect(422)
+    answer = rest.post(jobs(common_namespace), paddle_job(**spec)).expect(422)
     assert (answer["reason"], answer["details"]["kind"]) == ("Invalid", "PaddleJob")
     assert answer["message"].startswith('PaddleJob.batch.paddlepaddle.org "train" is invalid: ')
     assert answer["details"]["causes"][0]["field"] == field
 
 
-def test_a_bad_choice_is_told_with_the_good_ones(rest: Rest, namespace: str) -> None:
+def test_a_bad_choice_is_told_with_the_good_ones(rest: Rest, common_namespace: str) -> None:
     body = paddle_job(worker=worker(), cleanPodPolicy="Sometimes")
-    answer = rest.post(jobs(namespace), body).expect(422)
+    answer = rest.post(jobs(common_namespace), body).expect(422)
     assert (
         'spec.cleanPodPolicy: Unsupported value: "Sometimes": '
         'supported values: "Always", "Never", "OnFailure", "OnCompletion"'
     ) in answer["message"]
 
 
-def test_a_job_without_a_spec_is_refused(rest: Rest, namespace: str) -> None:
+def test_a_job_without_a_spec_is_refused(rest: Rest, common_namespace: str) -> None:
     body = paddle_job()
     del body["spec"]
-    answer = rest.post(jobs(namespace), body).expect(422)
+    answer = rest.post(jobs(common_namespace), body).expect(422)
     assert "spec: Required value" in answer["message"]
 
 
@@ -60,9 +60,9 @@ def test_a_job_without_a_spec_is_refused(rest: Rest, namespace: str) -> None:
     ],
 )
 def test_a_data_set_that_makes_no_sense_is_refused_at_its_field(
-    rest: Rest, namespace: str, spec: dict[str, Any], field: str
+    rest: Rest, common_namespace: str, spec: dict[str, Any], field: str
 ) -> None:
-    answer = rest.post(sample_sets(namespace), sample_set(**spec)).expect(422)
+    answer = rest.post(sample_sets(common_namespace), sample_set(**spec)).expect(422)
     assert field in [cause["field"] for cause in answer["details"]["causes"]]
 
 

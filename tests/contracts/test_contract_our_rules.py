@@ -41,9 +41,9 @@ def sentences(answer: dict[str, Any]) -> list[tuple[str, str]]:
     ],
 )
 def test_a_job_without_the_roles_it_needs_is_refused(
-    rest: Rest, namespace: str, spec: dict[str, Any], sentence: str
+    rest: Rest, common_namespace: str, spec: dict[str, Any], sentence: str
 ) -> None:
-    answer = rest.post(jobs(namespace), paddle_job(**spec)).expect(422)
+    answer = rest.post(jobs(common_namespace), paddle_job(**spec)).expect(422)
     assert sentences(answer) == [("spec", sentence)]
 
 

@@ -27,8 +27,10 @@ def told(case: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("case", REFUSED["new"], ids=told)
-def test_a_new_object_is_refused_word_for_word(rest: Rest, namespace: str, case: dict[str, Any]) -> None:
-    path = case["path"].replace("NAMESPACE", namespace)
+def test_a_new_object_is_refused_word_for_word(
+    rest: Rest, common_namespace: str, case: dict[str, Any]
+) -> None:
+    path = case["path"].replace("NAMESPACE", common_namespace)
     answer = rest.post(path, {**case["body"], "metadata": {"name": "x"}}, dryRun="All").expect(422)
     assert (answer["reason"], answer["message"]) == ("Invalid", case["message"])
     fields = [cause["field"] for cause in answer["details"]["causes"]]
