@@ -23,7 +23,7 @@ run: install ## run the whole walk, from data to a served model; KEEP=1 leaves t
 	@.venv/bin/pdc demo $(if $(KEEP),--keep)
 
 test: develop ## run the tests
-	@$(PYTEST) --numprocesses=auto --maxprocesses=4 --dist=loadfile
+	@$(PYTEST) --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 test-levels: develop ## run what depends on rights as an ordinary user and as a container without privilege
 	@.venv/bin/python -m tests.levels

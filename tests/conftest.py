@@ -21,6 +21,8 @@ from tests.kubernetes.rest import Rest
 from tests.kubernetes.waiting import until
 from tests.servers import Server, embedded_server, real_server
 
+SLOW = ("scenarios", "suites", "clients")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -37,7 +39,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs_controllers: needs garbage collection and namespace clean-up")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are cores: much of a test is waiting for a process."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # The files that take long go first, so that no worker is left with one of them at the end.
+    items.sort(key=lambda item: item.path.parent.name not in SLOW)
     if config.getoption("--real-kubernetes"):
         return
     elsewhere = pytest.mark.skip(reason="needs a real kube-apiserver: make test-kubernetes")

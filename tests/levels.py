@@ -15,12 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.node import confinement
-from tests.scenarios.ordinary_user import NotHere, ordinary_user
+from tests.ordinary_user import NotHere, ordinary_user
 
 ROOT = Path(__file__).parent.parent
 CHOSEN = ("tests/node", "tests/embedded", "tests/images", "tests/scenarios/test_walk.py",
           "tests/scenarios/test_up_and_down.py")  # fmt: skip
-SPREAD = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile")
+SPREAD = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
 
 
 def main(words: list[str]) -> int:
@@ -41,7 +41,7 @@ def tried(level: str, arguments: list[str]) -> int:
 
 def as_ordinary_user(arguments: list[str]) -> int:
     with ordinary_user() as user:
-        checkout = user.check_out("dev")
+        checkout = user.check_out()
         command = [str(checkout / ".venv" / "bin" / "pytest"), *arguments]
         return subprocess.run(command, cwd=checkout, env=user.environ, **user.rights).returncode
 

@@ -130,7 +130,7 @@ async def test_a_static_program_of_another_language_is_no_exception(
     env = {"CGO_ENABLED": "0", "HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "GO111MODULE": "off"}
     binary = yard.suites / "tried" / "code" / "listener"
     subprocess.run(
-        [go, "build", "-o", str(binary), str(tmp_path / "main.go")], env=env, check=True, timeout=120
+        [go, "build", "-o", str(binary), str(tmp_path / "main.go")], env=env, check=True, timeout=300
     )
     yard.run("/workspace/listener")
     assert (await yard.finished()).phase == "Succeeded", yard.log()

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from paddlecloud.embedded.node.sandbox import levels, survey
 
 CONFINED = [sys.executable, str(Path(__file__).with_name("confinement.py")), sys.executable]
+TRIED = "import ctypes; c = ctypes.CDLL(None, use_errno=True); c.unshare({}); print(ctypes.get_errno())"
+STATUS = "print(open('/proc/self/status').read())"
+USER_NAMESPACE, MOUNT_NAMESPACE, SYS_ADMIN = 0x10000000, 0x00020000, 1 << 21
 
 
 def confined(*arguments: str) -> str:
@@ -17,6 +24,20 @@ def confined(*arguments: str) -> str:
     done = subprocess.run([*CONFINED, *arguments], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize("namespace", [USER_NAMESPACE, MOUNT_NAMESPACE])
+def test_no_namespace_can_be_made_there(namespace: int) -> None:
+    """Else all that runs there would prove nothing."""
+    assert confined("-c", TRIED.format(namespace)).strip() == str(errno.EPERM)
+
+
+def test_nothing_lost_there_comes_back() -> None:
+    words = dict(line.split(":\t") for line in confined("-c", STATUS).splitlines() if ":\t" in line)
+    assert (words["Seccomp"], words["NoNewPrivs"]) == ("2", "1")
+    assert not int(words["CapEff"], 16) & SYS_ADMIN
+    if os.getuid() == 0:
+        assert not int(words["CapBnd"], 16) & SYS_ADMIN
 
 
 def test_where_nothing_is_allowed_pods_are_plain_processes_and_it_is_said_why(tmp_path: Path) -> None:

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.scenarios.pdc_home import PdcHome, variables
+from tests.scenarios.pdc_home import variables
 
-ROOT = Path(__file__).parent.parent.parent
-TAKEN_ALONG = ("src", "suites", "deploy", "requirements", "tools", "pyproject.toml", "README.md")
-TAKEN_TO_TEST = ("tests", "docs", "examples", "benchmarks", "Makefile", "CHANGELOG.md", "README.zh-CN.md")
+ROOT = Path(__file__).parent.parent
+TAKEN_ALONG = (
+    "src", "tests", "suites", "deploy", "requirements", "tools", "docs", "examples", "benchmarks",
+    "pyproject.toml", "Makefile", "README.md", "README.zh-CN.md",
+)  # fmt: skip
 INTERPRETERS = ("/usr/bin/python3.11", "/usr/bin/python3.12", "/usr/local/bin/python3.11")
 
 
@@ -56,18 +58,18 @@ class User:
             return False
         return done.returncode == 0
 
-    def check_out(self, lock: str = "core") -> Path:
-        """A copy of the tree with the environment of that lock file, all of it this user's."""
+    def check_out(self) -> Path:
+        """`make develop` in a copy of the tree, all of it this user's; raises `NotHere`."""
         python = next((p for p in INTERPRETERS if self.can_run(p, "-c", "pass")), None)
         if python is None:
             raise NotHere(f"user {self.uid} may not execute any of {', '.join(INTERPRETERS)}")
         checkout = self.folder / "checkout"
         checkout.mkdir()
-        for name in (*TAKEN_ALONG, *(TAKEN_TO_TEST if lock == "dev" else ())):
+        for name in TAKEN_ALONG:
             take_along(ROOT / name, checkout / name)
         give(self.folder, self.uid)
         made = subprocess.run(
-            ["sh", "tools/environment.sh", lock],
+            ["sh", "tools/environment.sh", "dev"],
             cwd=checkout,
             env={**self.environ, "PYTHON": python},
             text=True,
@@ -78,14 +80,6 @@ class User:
         if made.returncode:
             raise NotHere(f"user {self.uid} cannot install PaddleCloud here:\n{made.stdout[-1500:]}")
         return checkout
-
-    def home(self, checkout: Path) -> PdcHome:
-        return PdcHome(
-            self.folder / "h",
-            program=[str(checkout / ".venv" / "bin" / "pdc")],
-            environ=self.environ,
-            rights=self.rights,
-        )
 
 
 @contextmanager
