@@ -5,8 +5,9 @@ python -m tests.embedded_api HOME
 
 from __future__ import annotations
 
-import asyncio
 import sys
+
+import uvloop
 
 from paddlecloud.cluster.kubeconfig import from_kubeconfig
 from paddlecloud.embedded import identity
@@ -23,4 +24,4 @@ async def main(home: Home) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Home(sys.argv[1])))
+    uvloop.run(main(Home(sys.argv[1])))
