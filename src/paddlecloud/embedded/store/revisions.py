@@ -111,10 +111,11 @@ class Revisions:
     def _as_of(self, revision: int | None, resource: str) -> Iterator[tuple[Entry, bool]]:
         # `max` picks the row that the other columns come from: SQLite's documented bare-column rule.
         statement = f"""SELECT {COLUMNS}, max(r.revision) FROM revisions r
-            WHERE (?1 IS NULL OR r.revision <= ?1) AND (?2 = '' OR r.resource = ?2)
+            WHERE (:revision IS NULL OR r.revision <= :revision)
+            AND (:resource = '' OR r.resource = :resource)
             GROUP BY r.resource, r.namespace, r.name ORDER BY r.namespace, r.name"""
         for number, kind, namespace, name, deleted, value, _ in self._reading.execute(
-            statement, (revision, resource)
+            statement, {"revision": revision, "resource": resource}
         ):
             yield Entry(Place(kind, namespace, name), number, value), bool(deleted)
 
@@ -152,11 +153,11 @@ class Revisions:
         with self._transaction() as database:
             database.execute("INSERT OR REPLACE INTO marks VALUES ('compacted', ?)", (revision,))
             database.execute(
-                """DELETE FROM revisions WHERE revision <= ?1 AND (deleted OR EXISTS (
+                """DELETE FROM revisions WHERE revision <= :revision AND (deleted OR EXISTS (
                     SELECT 1 FROM revisions n WHERE n.resource = revisions.resource
                     AND n.namespace = revisions.namespace AND n.name = revisions.name
-                    AND n.revision > revisions.revision AND n.revision <= ?1))""",
-                (revision,),
+                    AND n.revision > revisions.revision AND n.revision <= :revision))""",
+                {"revision": revision},
             )
 
 
