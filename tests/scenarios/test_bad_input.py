@@ -16,14 +16,14 @@ def test_a_source_that_does_not_exist_is_named_and_heals_when_it_appears(
     source = tmp_path / "missing"
     cluster.apply(sample_set(name, source))
 
-    cluster.ok("wait", f"sampleset/{name}", "--for", "SyncFailed", "--timeout", "30")
+    cluster.ok("wait", f"sampleset/{name}", "--for", "SyncFailed", "--timeout", "120")
     told = cluster.ok("why", f"sampleset/{name}")
     assert f"the source {source.as_uri()} is missing" in told and not source.exists()
     assert "SourceMissing" in cluster.ok("get", "sampleset", name, "-o", "yaml")
 
     source.mkdir()
     (source / "sample.txt").write_text("one sample")
-    cluster.ok("wait", f"sampleset/{name}", "--for", "Ready", "--timeout", "60")
+    cluster.ok("wait", f"sampleset/{name}", "--for", "Ready", "--timeout", "120")
     assert cluster.ok("why", f"sampleset/{name}").strip() == f"sampleset/{name}: Ready"
 
 
@@ -42,7 +42,7 @@ def test_an_unknown_image_is_told_with_those_that_come_near(cluster: PdcHome, na
 def test_a_failing_script_ends_the_job_with_its_last_lines(cluster: PdcHome, name: str) -> None:
     cluster.apply(job(name, "echo reading; echo 'no such sample: 17' >&2; exit 3"))
 
-    cluster.ok("wait", f"job/{name}", "--for", "Failed", "--timeout", "30")
+    cluster.ok("wait", f"job/{name}", "--for", "Failed", "--timeout", "120")
     text = cluster.ok("why", f"job/{name}")
     assert f"paddlejob/{name}: Failed" in text
     assert "exit code 3" in text and "no such sample: 17" in text

@@ -9,12 +9,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from tests.kubernetes.waiting import until
 from tests.scenarios.manifests import job, pod
-from tests.scenarios.pdc_home import PdcHome, fresh_home, is_alive
+from tests.scenarios.pdc_home import PdcHome, fresh_home, is_alive, proc_file
 
 from paddlecloud.api.core import ConfigMap, Pod
 from paddlecloud.api.meta import Metadata
@@ -36,7 +35,7 @@ def platform() -> Iterator[PdcHome]:
 def container_pid(home: PdcHome, name: str) -> int:
     """The first process of the pod's container, from its environment."""
     marks = f"POD_NAME={name}\0".encode()
-    found = [p for p in home.processes() if marks in Path(f"/proc/{p}/environ").read_bytes()]
+    found = [p for p in home.processes() if marks in proc_file(p, "environ")]
     return min(found)
 
 
@@ -59,7 +58,7 @@ def counted(home: PdcHome, name: str) -> list[int]:
 
 def start_counter(home: PdcHome, name: str) -> int:
     home.apply(pod(name, COUNTER))
-    home.ok("wait", f"pod/{name}", "--for", "Running", "--timeout", "30")
+    home.ok("wait", f"pod/{name}", "--for", "Running", "--timeout", "120")
     return container_pid(home, name)
 
 
@@ -72,7 +71,7 @@ def test_a_killed_part_is_replaced_and_pods_do_not_notice(
 
     kill_and_wait(platform, *parts)
 
-    platform.ok("wait", f"job/{name}", "--for", "Completed", "--timeout", "60")
+    platform.ok("wait", f"job/{name}", "--for", "Completed", "--timeout", "120")
     assert is_alive(pid) and container_pid(platform, name) == pid
     seen = counted(platform, name)
     assert seen == list(range(1, len(seen) + 1)), "the log has a hole"
@@ -114,7 +113,7 @@ def test_a_killed_supervisor_takes_its_parts_along_and_the_next_one_finds_the_po
 ) -> None:
     pid = start_counter(platform, name)
     platform.apply(job(f"{name}-train", "sleep 3; echo trained"))
-    platform.ok("wait", f"job/{name}-train", "--for", "Running", "--timeout", "30")
+    platform.ok("wait", f"job/{name}-train", "--for", "Running", "--timeout", "120")
     parts = [platform.pid(part) for part in PARTS]
 
     os.kill(platform.supervisor, signal.SIGKILL)
@@ -122,7 +121,7 @@ def test_a_killed_supervisor_takes_its_parts_along_and_the_next_one_finds_the_po
     platform.ok("up", "--detach")
 
     assert not any(is_alive(p) for p in parts)
-    platform.ok("wait", f"job/{name}-train", "--for", "Completed", "--timeout", "60")
+    platform.ok("wait", f"job/{name}-train", "--for", "Completed", "--timeout", "120")
     assert is_alive(pid) and container_pid(platform, name) == pid
     seen = counted(platform, name)
     assert seen == list(range(1, len(seen) + 1)), "the log has a hole"
@@ -140,7 +139,7 @@ def test_all_processes_killed_at_once_cost_nothing(platform: PdcHome, name: str)
     assert platform.pdc("get", "pods").code == 3
     platform.ok("up", "--detach")
 
-    platform.ok("wait", f"job/{name}-train", "--for", "Completed", "--timeout", "60")
+    platform.ok("wait", f"job/{name}-train", "--for", "Completed", "--timeout", "120")
     assert is_alive(pid) and container_pid(platform, name) == pid
 
 

@@ -27,7 +27,7 @@ LIVES = "trap 'exit 0' TERM; sleep 600 & wait"
 
 def settled(cluster: PdcHome, name: str, phase: str = "Succeeded") -> str:
     """The log of a pod once it has come to *phase*."""
-    cluster.ok("wait", f"pod/{name}", "--for", phase, "--timeout", "30")
+    cluster.ok("wait", f"pod/{name}", "--for", phase, "--timeout", "120")
     return cluster.ok("logs", name)
 
 
@@ -38,7 +38,7 @@ def count(client: Client, kind: type[Resource], name: str, namespace: str = "def
 def test_a_job_of_one_worker_runs_to_its_end(cluster: PdcHome, name: str) -> None:
     cluster.apply(job(name, "echo trained", cleanPodPolicy="Never"))
 
-    cluster.ok("wait", f"job/{name}", "--for", "Completed", "--timeout", "30")
+    cluster.ok("wait", f"job/{name}", "--for", "Completed", "--timeout", "120")
 
     assert cluster.ok("logs", f"job/{name}") == "trained\n"
     status = yaml.safe_load(cluster.ok("get", "job", name, "-o", "yaml"))["status"]
@@ -61,7 +61,7 @@ def test_the_pods_of_a_finished_job_go_as_the_policy_says(
     # Both workers end alike, but not at once: neither may fail before the other exists.
     cluster.apply(job(name, f"sleep 0.5; {script}", workers=2, cleanPodPolicy=policy))
 
-    cluster.ok("wait", f"job/{name}", "--for", end, "--timeout", "30")
+    cluster.ok("wait", f"job/{name}", "--for", end, "--timeout", "120")
 
     with cluster.client() as client:
         until(lambda: count(client, Pod, f"{name}-") == left, what=f"{left} pods left")
@@ -69,7 +69,7 @@ def test_the_pods_of_a_finished_job_go_as_the_policy_says(
 
 def test_what_belongs_to_a_job_goes_with_it(cluster: PdcHome, name: str) -> None:
     cluster.apply(job(name, LIVES, workers=2))
-    cluster.ok("wait", f"job/{name}", "--for", "Running", "--timeout", "30")
+    cluster.ok("wait", f"job/{name}", "--for", "Running", "--timeout", "120")
     with cluster.client() as client:
         assert count(client, Pod, name) == 2 and count(client, ConfigMap, name) == 1
 
@@ -89,7 +89,7 @@ def test_what_belongs_to_a_service_goes_with_it(cluster: PdcHome, name: str) -> 
             "spec": {"default": endpoint},
         }
     )
-    cluster.ok("wait", f"paddleservice/{name}", "--for", "Ready", "--timeout", "30")
+    cluster.ok("wait", f"paddleservice/{name}", "--for", "Ready", "--timeout", "120")
     cluster.ok("logs", f"paddleservice/{name}")
     kinds: tuple[type[Resource], ...] = (KnativeService, Revision, Pod)
     with cluster.client() as client:
@@ -107,7 +107,7 @@ def test_a_namespace_is_emptied_and_goes(cluster: PdcHome, name: str) -> None:
         in_namespace(name, job("trains", LIVES)),
         in_namespace(name, config_map("says", {"a": "b"})),
     )
-    cluster.ok("wait", "pod/runs", "--for", "Running", "--timeout", "30", "-n", name)
+    cluster.ok("wait", "pod/runs", "--for", "Running", "--timeout", "120", "-n", name)
 
     cluster.ok("delete", f"namespace/{name}")
 
@@ -197,7 +197,7 @@ def test_a_service_leads_to_the_pods_that_are_ready(cluster: PdcHome, name: str)
         pod(name, f"cd /web && exec {web}", metadata={"labels": labels}, container=spec, **shared),
         service,
     )
-    cluster.ok("wait", f"pod/{name}", "--for", "Running", "--timeout", "30")
+    cluster.ok("wait", f"pod/{name}", "--for", "Running", "--timeout", "120")
     with cluster.client() as client:
         address = f"127.0.0.1:{client.get(Service, 'default', name).spec['ports'][0]['nodePort']}"
         assert not is_ready(client, name) and answer(address) is None
