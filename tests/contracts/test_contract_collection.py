@@ -116,6 +116,20 @@ def test_a_namespace_takes_objects_of_every_kind_with_it(
     assert rest.get(path.format(namespace)).expect(200)["items"] == []
 
 
+def test_namespaces_that_go_together_take_all_of_theirs_and_nothing_else(rest: Rest, namespace: str) -> None:
+    going = [f"{namespace}-{letter}" for letter in "abc"]
+    for name in going:
+        rest.post(NAMESPACES, {"metadata": {"name": name}}).expect(201)
+    for name in (namespace, *going):
+        rest.post(core(name, "limitranges"), {"metadata": {"name": "x"}, "spec": {"limits": []}}).expect(201)
+    for name in going:
+        rest.delete(f"{NAMESPACES}/{name}").expect(200)
+    for name in going:
+        gone(rest, f"{NAMESPACES}/{name}")
+        assert rest.get(core(name, "limitranges")).expect(200)["items"] == []
+    rest.get(core(namespace, "limitranges", "x")).expect(200)
+
+
 def test_a_namespace_says_what_holds_it_up(rest: Rest, namespace: str) -> None:
     path, held = core(namespace, "configmaps", "held"), config_map("held")
     held["metadata"]["finalizers"] = ["example.org/wait"]

@@ -8,17 +8,20 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from ...api.core import Event, Namespace
 from ...api.meta import Resource
 from ...cluster import requests
 from ...cluster.client import Client
+from ...cluster.informer import Informer
 from ...errors import Conflict, MethodNotAllowed, NotFound
 from .collector import Informers
 from .everything import Everything
 from .namespaces import conditions
 
 EVENTS_LIVE = timedelta(hours=1)
+FEW = 100  # objects of a kind: one list of all of them serves however many namespaces go
 
 
 def expired(events: Iterable[Event], now: datetime) -> list[Event]:
@@ -38,36 +41,51 @@ class Housekeeping:
         self._everything = everything
 
     async def look(self) -> None:
-        for namespace in self._informers[Namespace].all():
-            if namespace.metadata.deletion_timestamp is not None:
-                await self._empty(namespace)
+        namespaces = self._informers[Namespace].all()
+        going = {n.name: n for n in namespaces if n.metadata.deletion_timestamp is not None}
+        if going:
+            await self._empty(going)
         for event in expired(self._informers[Event].all(), self._now()):
             await self._delete(event)
 
-    async def _empty(self, namespace: Namespace) -> None:
+    async def _empty(self, going: dict[str, Namespace]) -> None:
         await self._everything.complete.wait()
         informers = [i for i in self._everything.informers if i.kind.namespaced]
-        inside = [o for informer in informers for o in informer.all() if o.namespace == namespace.name]
-        for obj in inside:
-            if obj.metadata.deletion_timestamp is None:
-                await self._delete(obj)
-        waiting = [o for o in inside if o.metadata.finalizers]
-        if waiting:
-            await self._tell(namespace, waiting)
-        elif not inside and not await self._anything([i.kind for i in informers], namespace.name):
-            await self._finalize(namespace)
+        inside: dict[str, list[Resource]] = {name: [] for name in going}
+        for obj in (o for informer in informers for o in informer.all() if o.namespace in inside):
+            inside[obj.namespace].append(obj)
+        for name, objects in inside.items():
+            for obj in objects:
+                if obj.metadata.deletion_timestamp is None:
+                    await self._delete(obj)
+            if waiting := [o for o in objects if o.metadata.finalizers]:
+                await self._tell(going[name], waiting)
+        empty = {name for name, objects in inside.items() if not objects}
+        for name in sorted(empty - await self._with_more(informers, empty)):
+            await self._finalize(going[name])
 
-    async def _anything(self, kinds: list[type[Resource]], namespace: str) -> bool:
-        """Asked of the server itself, and what is found is asked to go: a cache may be behind."""
-        scope = requests.Scope(namespace)
-        found = False
-        for kind in kinds:
+    async def _with_more(self, informers: list[Informer[Any]], empty: set[str]) -> set[str]:
+        """Those in which the server itself knows something, which is asked to go: a cache may be behind."""
+        found: set[str] = set()
+        for informer in informers if empty else ():
             with contextlib.suppress(NotFound, MethodNotAllowed):
-                page = await self._client.request(requests.listing(kind, scope, limit=1))
-                if page.get("items"):
-                    found = True
-                    path = requests.collection(kind, namespace)
+                for name in await self._holding(informer, empty):
+                    found.add(name)
+                    path = requests.collection(informer.kind, name)
                     await self._client.request(requests.write("DELETE", path, {}))
+        return found
+
+    async def _holding(self, informer: Informer[Any], names: set[str]) -> list[str]:
+        """The namespaces in which there are objects of that kind."""
+        if len(names) > 1 and len(informer.all()) <= FEW:
+            everywhere = requests.listing(informer.kind, requests.Scope(), limit=0)
+            items = (await self._client.request(everywhere)).get("items") or ()
+            return sorted(names & {item["metadata"]["namespace"] for item in items})
+        found = []
+        for name in sorted(names):
+            one = requests.listing(informer.kind, requests.Scope(name), limit=1)
+            if (await self._client.request(one)).get("items"):
+                found.append(name)
         return found
 
     async def _tell(self, namespace: Namespace, waiting: list[Resource]) -> None:
