@@ -19,7 +19,7 @@ import orjson
 from aiohttp import web
 
 from ...errors import ApiError, TooManyRequests
-from ..store import Change, Entry, Store, Watch
+from ..store import Change, Changes, Entry, Store, Watch
 from .kinds import Kind
 from .listing import Query
 from .negotiation import Form
@@ -50,6 +50,10 @@ class Watching:
     now: Callable[[], datetime]
     _columns_sent: bool = False
 
+    def __post_init__(self) -> None:
+        # Whoever looks in the same way is sent the same bytes.
+        self._look = (self.form, self.kind.api_version, self.namespace, self.query.selector)
+
     def meaning(self, change: Change) -> Type | None:
         """The event this client should see; None where the change is not its business."""
         if self.namespace and change.entry.place.namespace != self.namespace:
@@ -71,11 +75,14 @@ class Watching:
             return "MODIFIED" if was_in else "ADDED"
         return "DELETED" if was_in else None
 
-    def chunks(self, changes: list[Change]) -> bytes:
+    def chunks(self, changes: Changes) -> bytes:
         """All of them as one piece: encrypting and sending cost more than making it."""
-        if len(changes) == 1:
-            return self.chunk(changes[0])
-        return b"".join(self.chunk(change) for change in changes)
+        made = changes.kept.get(self._look)
+        if made is None:
+            made = b"".join([self.chunk(change) for change in changes])
+            if self.form is not Form.TABLE:  # each table begins with its columns, once
+                changes.kept[self._look] = made
+        return made
 
     def chunk(self, change: Change) -> bytes:
         """The change as it goes out, empty where it is not this client's business."""
@@ -171,7 +178,7 @@ async def follow(
         return
     cut_off: asyncio.Future[ApiError] = asyncio.get_running_loop().create_future()
 
-    def tell(changes: list[Change]) -> None:
+    def tell(changes: Changes) -> None:
         chunks = watching.chunks(changes)
         if not chunks or cut_off.done() or transport.is_closing():
             return

@@ -5,6 +5,7 @@ The bytes are the object's JSON with its own `resourceVersion` inside, so that r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -82,3 +83,11 @@ class Change:
     @cached_property
     def body_before(self) -> dict[str, Any]:
         return orjson.loads(self.before) if self.before is not None else {}
+
+
+class Changes(list[Change]):
+    """Changes that became visible together, and what was made of all of them for one kind of watcher."""
+
+    def __init__(self, changes: Iterable[Change] = ()) -> None:
+        super().__init__(changes)
+        self.kept: dict[Any, bytes] = {}

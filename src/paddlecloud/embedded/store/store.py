@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from ...errors import Conflict, Expired, Failed, TooLarge, Unavailable
-from .entries import Change, Entry, Place
+from .entries import Change, Changes, Entry, Place
 from .recent import Recent
 from .revisions import Revisions, Row
 from .soundness import refusal, told
@@ -125,7 +125,7 @@ class Store:
         past = self._past(resource, after)
         watch = Watch(resource, after, self._forget)
         self._watches.setdefault(resource, set()).add(watch)
-        watch.tell(past)
+        watch.tell(Changes(past))
         return watch
 
     def _past(self, resource: str, after: int) -> list[Change]:
@@ -244,9 +244,9 @@ class Store:
         between two rounds, and what gathers meanwhile goes out as one piece, which costs less.
         """
         began = time.perf_counter()
-        changes: dict[str, list[Change]] = {}
+        changes: dict[str, Changes] = {}
         for change in self._untold:
-            changes.setdefault(change.entry.place.resource, []).append(change)
+            changes.setdefault(change.entry.place.resource, Changes()).append(change)
         self._untold = []
         for resource, of_resource in changes.items():
             for watch in tuple(self._watches.get(resource, ())):

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from ...errors import TooManyRequests
-from .entries import Change
+from .entries import Change, Changes
 
 BACKLOG = 8192  # changes a watcher may be behind before it is cut off
 
@@ -29,20 +29,20 @@ class Watch:
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
     _behind: bool = False
-    _listener: Callable[[list[Change]], None] | None = None
+    _listener: Callable[[Changes], None] | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def listen(self, listener: Callable[[list[Change]], None]) -> None:
+    def listen(self, listener: Callable[[Changes], None]) -> None:
         """From now on call *listener* with all changes that came together, beginning with those that wait."""
         self._listener = listener
         if self._changes:
-            listener(list(self._changes))
+            listener(Changes(self._changes))
             self._changes.clear()
 
-    def tell(self, changes: list[Change]) -> None:
+    def tell(self, changes: Changes) -> None:
         # A watch that began between a change and its telling has found it in the past already.
         if changes and changes[0].revision <= self.seen:
-            changes = [change for change in changes if change.revision > self.seen]
+            changes = Changes(change for change in changes if change.revision > self.seen)
         if not changes:
             return
         self.seen = changes[-1].revision
