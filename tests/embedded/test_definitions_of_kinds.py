@@ -13,6 +13,10 @@ from paddlecloud.api.crds import crd
 from paddlecloud.api.kinds import EMBEDDED_ONLY, OURS
 from paddlecloud.api.meta import Resource
 from paddlecloud.api.paddlejob import PaddleJob
+from paddlecloud.embedded.server import ourkinds
+from paddlecloud.embedded.server.casting import cast
+from paddlecloud.embedded.server.kinds import CRD
+from paddlecloud.embedded.server.rules import rules_of
 from paddlecloud.embedded.server.schema import default, prune, violations
 
 KINDS = (*OURS, *EMBEDDED_ONLY)
@@ -156,3 +160,13 @@ def test_what_the_schema_allows_our_classes_can_read_and_give_back(kind: type[Re
     read = kind.read(default(body, schema))
     assert kind.read(read.wire()) == read
     assert violations(read.wire(), schema) == []
+
+
+@pytest.mark.parametrize("definition", ourkinds.definitions(), ids=lambda d: str(d["metadata"]["name"]))
+def test_what_a_start_takes_as_checked_passes_the_check(definition: dict[str, Any]) -> None:
+    body, unknown = cast(CRD, definition)
+    rules = rules_of(CRD.resource)
+    rules.complete(body)
+    assert (unknown, list(rules.check(body, None))) == ([], [])
+    broken = {**body, "spec": {**body["spec"], "versions": []}}
+    assert list(rules.check(broken, None))

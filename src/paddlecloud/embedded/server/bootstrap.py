@@ -78,12 +78,12 @@ async def ensure_definition(objects: Objects, body: dict[str, Any]) -> None:
     place = Place(CRD.resource, "", body["metadata"]["name"])
     entry = objects.store.get(place)
     if entry is None:
-        await objects.create(CRD, "", body, WriteOptions())
+        await objects.create(CRD, "", body, WriteOptions(checked=True))
         return
     old = entry.load()
     if old["spec"] != {**old["spec"], **body["spec"]}:
         new = {**old, "spec": {**old["spec"], **body["spec"]}}
-        await objects.update(CRD, place, new, WriteOptions())
+        await objects.update(CRD, place, new, WriteOptions(checked=True))
 
 
 async def ensure_role(objects: Objects, body: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ... import log
 from ...errors import ApiError, Conflict, NotFound
 from ..store import Entry, Place
-from .definitions import CLEANUP, check_definition, terminating, with_names
+from .definitions import CLEANUP, terminating, with_names
 from .deletion import DeleteOptions
 from .kinds import CRD
 
@@ -28,10 +28,8 @@ class Establishing:
         self._again = False
 
     def named(self, definition: dict[str, Any]) -> dict[str, Any]:
-        """A definition that is being written, with the names it gets beside the others."""
+        """A sound definition that is being written, with the names it gets beside the others."""
         name = definition["metadata"].get("name")
-        if any(check_definition(definition, None)):
-            return definition
         entries = self._objects.store.entries(CRD.resource)
         others = [e.load() for e in entries if e.place.name != name]
         return with_names(definition, others, self._objects.stamp())

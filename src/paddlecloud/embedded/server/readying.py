@@ -48,20 +48,18 @@ class Readying:
                 body, _ = cast(kept_kind(kind), to_keep(kind, body))
                 kind = kept_kind(kind)
             self._complete(kind, body, old, options)
-        if kind == CRD:
-            body = self._named(body)
         if options.admit is not None:
             options.admit(body, old)
         found = [*islice(check_metadata(kind, body["metadata"]), MOST), *new_finalizers(body, old)]
         if kind.schema is not None:
             found += violations(body, kind.schema)[:MOST]
             found += celrules.asked(kind.rules, body, old, found)
-        else:
+        elif not options.checked:
             check = view.check if view and view.check else rules_of(kind.resource, options.door).check
             found += islice(check(body, old), MOST)
         if found:
             raise refusals.invalid(kind, body["metadata"].get("name") or "", found)
-        return body
+        return self._named(body) if kind == CRD else body
 
     def give_access(self, kind: Kind, body: Body, suffix: Callable[[], str]) -> None:
         """What a new object is given after its owners are known: nobody owns it."""

@@ -37,6 +37,8 @@ class WriteOptions:
     """Given the new and the old body; raises when this client may not make that of it."""
     may_create: Callable[[], None] | None = None
     """Raises when this client may change an object but not make it."""
+    checked: bool = False
+    """The body was checked when it was made, with all of PaddleCloud: a start does not do that again."""
 
 
 def check_place(kind: Kind, namespace: str, body: Body) -> None:
