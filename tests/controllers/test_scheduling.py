@@ -26,8 +26,6 @@ from paddlecloud.errors import Unreachable
 from paddlecloud.scheduler.claims import SELECTED_NODE
 from paddlecloud.settings import Home
 
-# The server, here in the process of the test, keeps notes on requests under plain names.
-pytestmark = pytest.mark.filterwarnings("ignore:It is recommended to use web.RequestKey")
 LIMIT = 20.0
 
 
@@ -97,6 +95,8 @@ async def add_node(owner: Client, name: str, **room: str) -> None:
         "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110", **room},
         "conditions": [{"type": "Ready", "status": "True"}],
     }
+    # A new node is not ready; whoever watches its life takes that away.
+    await owner.patch(Node, node.key, {"spec": {"taints": None}})
     await owner.patch_status(Node, node.key, status)
 
 

@@ -222,6 +222,6 @@ def test_a_log_that_has_not_begun_says_why() -> None:
     waiting = {"name": "main", "state": {"waiting": {"reason": "ErrImagePull"}}}
     pod = {"status": {"containerStatuses": [waiting]}}
     sentence = 'container "main" in pod "p" is waiting to start'
-    assert waiting_reason(pod, "main", sentence) == ": ErrImagePull"
+    assert waiting_reason(pod, "main", sentence) == ": image can't be pulled"
     assert waiting_reason(pod, "main", "something else") == ""
     assert waiting_reason({}, "main", sentence) == ""

@@ -101,11 +101,21 @@ def mount_folders(plan: dict[str, Any]) -> None:
         if path in ANEW or path in plan["hidden"]:
             continue
         stack = [place for lower in lowers if os.path.lexists(place := os.path.join(lower, name))]
+        if not stack:
+            continue  # gone since the folder was listed: others may change the machine's root meanwhile
         if os.path.islink(stack[0]):
             if not os.path.lexists(UPPER + path):
-                os.symlink(os.readlink(stack[0]), UPPER + path)
+                follow(stack[0], UPPER + path)
         elif os.path.isdir(stack[0]):
             cover(path, [place for place in stack if os.path.isdir(place)], mounted)
+
+
+def follow(link: str, path: str) -> None:
+    """The same link at *path*, if it is still there."""
+    try:
+        os.symlink(os.readlink(link), path)
+    except FileNotFoundError:
+        return
 
 
 def cover(path: str, stack: list[str], mounted: list[str]) -> None:
