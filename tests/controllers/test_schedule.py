@@ -125,3 +125,25 @@ async def test_a_date_that_comes_wakes_a_worker_by_itself() -> None:
     queue.succeeded(await queue.take(), again=0.02)
 
     assert await asyncio.wait_for(queue.take(), 5) == A
+
+
+@pytest.mark.parametrize("steps", range(5))
+async def test_who_is_told_to_end_while_it_is_woken_ends(steps: int) -> None:
+    queue = Queue(asyncio.get_running_loop().time, lambda: 1.0)
+    queue.wake(A)
+    queue.succeeded(await queue.take(), 60.0)
+
+    async def work() -> None:
+        while True:
+            queue.succeeded(await queue.take(), 60.0)
+
+    task = asyncio.create_task(work())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    queue.wake(A)
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    ended, _ = await asyncio.wait([task], timeout=5)
+    task.cancel()
+    assert task in ended and task.cancelled()

@@ -44,7 +44,9 @@ class Queue:
             due = self._schedule.next_due()
             self._changed.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), None if due is None else max(0.0, due - now))
+                # Not wait_for: in Python 3.11 it loses a cancellation that comes together with a wake.
+                async with asyncio.timeout(None if due is None else max(0.0, due - now)):
+                    await self._changed.wait()
 
     def succeeded(self, key: Key, again: float | None) -> None:
         """Give the key back, to be looked at in *again* seconds at the latest (None: when it is woken)."""
