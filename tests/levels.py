@@ -42,7 +42,9 @@ def tried(level: str, arguments: list[str]) -> int:
 def as_ordinary_user(arguments: list[str]) -> int:
     with ordinary_user() as user:
         checkout = user.check_out()
-        command = [str(checkout / ".venv" / "bin" / "pytest"), *arguments]
+        # A short folder: the name of a socket has room for about a hundred letters.
+        base = f"--basetemp={user.folder / 't'}"
+        command = [str(checkout / ".venv" / "bin" / "pytest"), base, *arguments]
         return subprocess.run(command, cwd=checkout, env=user.environ, **user.rights).returncode
 
 
