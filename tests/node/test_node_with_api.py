@@ -141,7 +141,7 @@ async def test_a_pod_reaches_the_api_with_its_own_token(cluster: Cluster) -> Non
 
 async def test_a_service_leads_to_the_ready_pods_behind_it(cluster: Cluster) -> None:
     probe = {"httpGet": {"port": 8080}, "periodSeconds": 1}
-    ports = [{"port": 80, "targetPort": 8080}]
+    ports = [{"port": 8000, "targetPort": 8080}]  # below 1024 an ordinary user's node may not listen
     wanted = {
         "metadata": {"name": "s", "namespace": "default"},
         "spec": {"selector": {"app": "x"}, "ports": ports},
@@ -153,7 +153,7 @@ async def test_a_service_leads_to_the_ready_pods_behind_it(cluster: Cluster) -> 
 
         async def ask() -> str:
             try:
-                reader, writer = await asyncio.open_connection(service.spec["clusterIP"], 80)
+                reader, writer = await asyncio.open_connection(service.spec["clusterIP"], 8000)
                 writer.write(b"GET / HTTP/1.0\r\n\r\n")
                 answer = await reader.read()
                 writer.close()
