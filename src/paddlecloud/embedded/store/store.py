@@ -29,7 +29,6 @@ from .watches import Watch
 RECENT = 4096  # changes kept in memory for watches that start a little in the past
 LARGEST = 1536 * 1024  # bytes of an object; etcd takes no larger ones either
 REPLAYED = 64 * 1024 * 1024  # bytes of changes that are read from disk for one watch
-REST = 3  # times as long as a telling took nobody is told again
 KEPT = 20_000  # revisions that can be watched from; older ones are compacted
 
 
@@ -241,7 +240,7 @@ class Store:
     def _tell(self) -> None:
         """Tell the watchers what has become visible, each in one go.
 
-        Telling gets a quarter of the loop's time at most: with many watchers requests are still answered
+        Telling gets half of the loop's time at most: with many watchers requests are still answered
         between two rounds, and what gathers meanwhile goes out as one piece, which costs less.
         """
         began = time.perf_counter()
@@ -253,7 +252,7 @@ class Store:
             for watch in tuple(self._watches.get(resource, ())):
                 watch.tell(of_resource)
         ended = time.perf_counter()
-        self._telling_from = ended + REST * (ended - began)
+        self._telling_from = ended + (ended - began)
 
     def _failed(self, batch: list[Write], error: Exception) -> None:
         if batch[0].epoch == self._epoch:
