@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.contracts.objects import config_map, core, jobs, paddle_job
+from tests.contracts.objects import core, jobs, paddle_job
 from tests.kubernetes.rest import Rest
 from tests.kubernetes.waiting import until
 
@@ -58,16 +58,14 @@ def test_a_new_quota_counts_what_is_there(rest: Rest, namespace: str) -> None:
     )
 
 
-@pytest.mark.parametrize("counter", ["configmaps", "count__configmaps"])
+@pytest.mark.parametrize("counter", ["secrets", "count__secrets"])
 def test_objects_are_counted_by_kind(rest: Rest, namespace: str, counter: str) -> None:
-    path = core(namespace, "configmaps")
-    until(lambda: rest.get(f"{path}/kube-root-ca.crt").status == 200, what="the first config map")
-    limited(rest, namespace, **{counter: "2"})
-    rest.post(path, config_map("a")).expect(201)
+    path = core(namespace, "secrets")
+    limited(rest, namespace, **{counter: "1"})
+    rest.post(path, {"metadata": {"name": "a"}}).expect(201)
     name = counter.replace("__", "/")
-    assert rest.post(path, config_map("b")).expect(403)["message"] == (
-        'configmaps "b" is forbidden: exceeded quota: q, '
-        f"requested: {name}=1, used: {name}=2, limited: {name}=2"
+    assert rest.post(path, {"metadata": {"name": "b"}}).expect(403)["message"] == (
+        f'secrets "b" is forbidden: exceeded quota: q, requested: {name}=1, used: {name}=1, limited: {name}=1'
     )
 
 

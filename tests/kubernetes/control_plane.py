@@ -106,7 +106,7 @@ def api_server(home: Path, binaries: Path, paths: Certificates, nodes: Nodes | N
         port = free_port()
         server = f"https://127.0.0.1:{port}"
         with ExitStack() as stack:
-            flags = [*api_server_flags(home, port, paths), *reachable_by(nodes, paths)]
+            flags = [*api_server_flags(home, port, paths), *reachable_by(nodes, port, paths)]
             folder = home / f"kube-apiserver-{attempt}"
             process = stack.enter_context(running(binaries / "kube-apiserver", flags, folder))
             try:
@@ -173,10 +173,11 @@ def api_server_flags(home: Path, port: int, paths: Certificates) -> list[str]:
     ]
 
 
-def reachable_by(nodes: Nodes | None, paths: Certificates) -> list[str]:
+def reachable_by(nodes: Nodes | None, port: int, paths: Certificates) -> list[str]:
     if nodes is None:
         return [
             "--bind-address=127.0.0.1",
+            f"--service-account-jwks-uri=https://127.0.0.1:{port}/openid/v1/jwks",
             # An endpoint on loopback is not allowed, and no pod will ever look for the API: one of the
             # addresses that are nobody's stands in the endpoints of the Service `kubernetes`.
             "--advertise-address=192.0.2.1",
