@@ -122,7 +122,7 @@ async def measure(level: str, home: Home, effort: Effort) -> list[Row]:
             there = size
             rows += await at_rest(stage, size, before)
             rows += await started(stage, size)
-        rows += await asked(stage, there)
+            rows += await asked(stage, size)
     return rows
 
 

@@ -21,6 +21,7 @@ from benchmarks.wire import Measured, Target, load
 
 NAME = re.compile(rb'"metadata":\{"name":"(fan-[0-9]+-[0-9]+)"')
 LARGEST = 1 << 18
+QUIET = 0.5  # seconds
 Heard = list[tuple[bytes, float]]
 
 
@@ -67,7 +68,11 @@ async def fan_out(target: Target, namespace: str, fan: Fan) -> Measured:
 
 
 def watch(target: Target, path: str, counts: tuple[int, int], report: Connection) -> None:
-    """The process of the watchers: says when they listen, and at the end what they heard and when."""
+    """The process of the watchers: says when they listen, and at the end what they heard and when.
+
+    Servers, writers and watchers share the machine, so a watcher only notes bytes and their moment while
+    the servers work; they are read as events when nothing comes any more.
+    """
     context = ssl.create_default_context(cadata=target.ca)
     heard: Heard = []
     watchers, events = counts
@@ -83,23 +88,33 @@ def watch(target: Target, path: str, counts: tuple[int, int], report: Connection
             selector.register(connection, selectors.EVENT_READ, Stream(rest.partition(b"\r\n\r\n")[2]))
         report.send("listening")
         while len(heard) < watchers * events:
-            for key, _ in selector.select():
-                assert isinstance(key.fileobj, ssl.SSLSocket)
-                read(key.fileobj, key.data, heard)
+            for stream, moment, data in taken(selector):
+                heard += [(name, moment) for name in stream.names(data)]
     report.send(heard)
 
 
-def read(connection: ssl.SSLSocket, stream: Stream, heard: Heard) -> None:
+def taken(selector: selectors.BaseSelector) -> list[tuple[Stream, float, bytes]]:
+    """What came to all of them, until nothing came for a while."""
+    pieces = []
+    while ready := selector.select(QUIET if pieces else None):
+        for key, _ in ready:
+            assert isinstance(key.fileobj, ssl.SSLSocket)
+            pieces += [(key.data, *piece) for piece in read(key.fileobj)]
+    return pieces
+
+
+def read(connection: ssl.SSLSocket) -> Iterator[tuple[float, bytes]]:
     """Take all that has come; TLS may hold more than the socket tells of."""
     while True:
         try:
             data = connection.recv(LARGEST)
         except ssl.SSLWantReadError:
-            return
+            return  # a part of a TLS record
         if not data:
             raise ConnectionError("the server ended a watch")
-        now = time.perf_counter()
-        heard += [(name, now) for name in stream.names(data)]
+        yield time.perf_counter(), data
+        if not connection.pending():
+            return
 
 
 class Stream:

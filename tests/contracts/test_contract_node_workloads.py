@@ -151,4 +151,4 @@ def test_a_hook_is_carried_out_before_the_end(pods: NodePods) -> None:
     pods.rest.merge(pods.path("pods", "hooked"), {"spec": {"activeDeadlineSeconds": 1}}).expect(200)
 
     pods.wait("hooked", "Failed")
-    assert pods.log("hooked", container="main") == "hooked\n"
+    assert pods.log("hooked", container="main") == "hooked\n", pods.objects.events("hooked")

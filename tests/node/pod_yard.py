@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from paddlecloud.api.core import Event, Pod, Service
 from paddlecloud.api.meta import Key, Resource
 from paddlecloud.embedded.node import attempts, workshop
+from paddlecloud.embedded.node.closing import running_runs
 from paddlecloud.embedded.node.environments import Environments
 from paddlecloud.embedded.node.events import Recorder
 from paddlecloud.embedded.node.launcher import Launcher
 from paddlecloud.embedded.node.machine import Machine
-from paddlecloud.embedded.node.main import running_runs
 from paddlecloud.embedded.node.podfolder import every_pod
 from paddlecloud.embedded.node.roster import Roster
 from paddlecloud.embedded.node.sandbox import cgroups, homespace

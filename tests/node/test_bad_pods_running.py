@@ -16,7 +16,7 @@ import pytest_asyncio
 from tests.node.isolation_levels import levels_or_skip
 from tests.node.pod_yard import NODE, Yard
 
-from paddlecloud.embedded.node import shim
+from paddlecloud.embedded.node import procfs
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NUMBERS: Iterator[int] = count()
@@ -59,7 +59,7 @@ def pid_of(yard: Yard, name: str) -> int:
 
 def alive(pid: int) -> bool:
     try:
-        return shim.stat_fields(pid)[0] not in "ZX"
+        return procfs.stat_fields(pid)[0] not in "ZX"
     except OSError:
         return False
 

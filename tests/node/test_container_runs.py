@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.node.pod_yard import log_text
 
-from paddlecloud.embedded.node import attempts, shim
+from paddlecloud.embedded.node import attempts, procfs
 from paddlecloud.embedded.node.attempts import State
 from paddlecloud.embedded.node.launcher import Launcher, start_zygote
 from paddlecloud.settings import Home
@@ -69,7 +69,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 def alive(pid: int) -> bool:
     try:
-        return shim.stat_fields(pid)[0] not in "ZX"
+        return procfs.stat_fields(pid)[0] not in "ZX"
     except OSError:
         return False
 
@@ -237,10 +237,10 @@ async def test_a_home_deeper_than_a_socket_name_may_be_long_works(tmp_path: Path
 
 
 def test_a_process_of_another_boot_or_start_time_is_not_alive() -> None:
-    me = {"shim": os.getpid(), "shimStart": shim.start_time(os.getpid()), "boot": shim.boot()}
-    assert attempts.is_alive(me, "shim")
-    assert not attempts.is_alive(me | {"boot": "another"}, "shim")
-    assert not attempts.is_alive(me | {"shimStart": 1}, "shim")
+    me = {"shim": os.getpid(), "shimStart": procfs.start_time(os.getpid()), "boot": procfs.boot()}
+    assert procfs.is_alive(me, "shim")
+    assert not procfs.is_alive(me | {"boot": "another"}, "shim")
+    assert not procfs.is_alive(me | {"shimStart": 1}, "shim")
 
 
 async def test_a_command_that_cannot_be_put_under_its_limits_is_not_run(runs: Runs) -> None:

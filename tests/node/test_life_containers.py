@@ -12,7 +12,7 @@ import pytest
 from tests.node.pod_yard import NODE, Yard
 
 from paddlecloud.api.core import Pod
-from paddlecloud.embedded.node import shim
+from paddlecloud.embedded.node import procfs
 
 SERVE = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done"
 STUBBORN = "trap '' TERM; echo up; while :; do sleep 0.05; done"
@@ -47,7 +47,7 @@ def pid_of(yard: Yard, container: str = "main") -> int:
 
 def alive(pid: int) -> bool:
     try:
-        return shim.stat_fields(pid)[0] not in "ZX"
+        return procfs.stat_fields(pid)[0] not in "ZX"
     except OSError:
         return False
 

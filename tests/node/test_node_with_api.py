@@ -19,8 +19,9 @@ from paddlecloud.api.meta import Key
 from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.kubeconfig import from_kubeconfig
 from paddlecloud.embedded import identity
+from paddlecloud.embedded.node.closing import stop_all
 from paddlecloud.embedded.node.machine import Declared
-from paddlecloud.embedded.node.main import NodeOptions, run, stop_all
+from paddlecloud.embedded.node.main import NodeOptions, run
 from paddlecloud.embedded.server import serve
 from paddlecloud.embedded.workloads import run as workloads
 from paddlecloud.errors import AlreadyExists, NotFound

@@ -116,7 +116,11 @@ class PdcHome:
         return sorted(found)
 
     def wait_until_empty(self) -> None:
-        until(lambda: not self.processes(), what=f"the end of every process of {self.home}")
+        try:
+            until(lambda: not self.processes(), what=f"the end of every process of {self.home}")
+        except TimeoutError as error:
+            left = {pid: proc_file(pid, "cmdline").replace(b"\0", b" ") for pid in self.processes()}
+            raise TimeoutError(f"{error}: {left}") from None
 
     def clear(self) -> None:
         """End all that still works here, however the test went."""

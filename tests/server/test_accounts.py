@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
 
+from paddlecloud.embedded.certificates import ensure
 from paddlecloud.embedded.server.accounts import Accounts
+from paddlecloud.embedded.server.tokenkeys import TokenKey
 from paddlecloud.embedded.store import Place, Store
 from paddlecloud.errors import ApiError, BadRequest, Unauthorized
 
@@ -45,8 +46,10 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-def accounts(store: Store, clock: Clock) -> Accounts:
-    return Accounts(ec.generate_private_key(ec.SECP256R1()), store, clock)
+def accounts(store: Store, clock: Clock, tmp_path: Path) -> Accounts:
+    (tmp_path / "pki").mkdir()
+    ensure(tmp_path / "pki")
+    return Accounts(TokenKey(tmp_path / "pki" / "tokens.key"), store, clock)
 
 
 def token(accounts: Accounts, **spec: Any) -> str:

@@ -131,7 +131,7 @@ def stop(home: Home, leave_running: bool = False) -> bool:
 
 def left_running(home: Home) -> int:
     """How many containers run although nobody looks after them."""
-    from ..embedded.node.main import running_runs
+    from ..embedded.node.closing import running_runs
     from ..embedded.node.podfolder import every_pod
 
     return sum(len(running_runs(folder)) for folder in every_pod(home))
@@ -139,7 +139,6 @@ def left_running(home: Home) -> int:
 
 def end_pods(home: Home) -> bool:
     """End the pods that outlived a killed supervisor; False when there are none."""
-    from ..embedded.node.main import stop_all
-    from ..embedded.node.podfolder import every_pod
+    from ..embedded.node.closing import stop_all
 
-    return bool(every_pod(home)) and asyncio.run(stop_all(home)) > 0
+    return asyncio.run(stop_all(home)) > 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import fcntl
 import gc
 import os
@@ -29,11 +28,11 @@ import uvloop
 from .. import log, settings
 from ..errors import AlreadyRunning, PaddleCloudError
 from ..settings import Home
+from .apart import apart, end_with
 from .identity import LEAVE, Identity, establish, known, supervisor_of
 from .ranges import Ranges
 from .store.soundness import examine
 
-PR_SET_PDEATHSIG = 1
 QUICK = 5.0  # a process that lives shorter than this is restarted more and more slowly
 SLOWEST = 10.0
 PATIENCE = 10.0  # seconds a process gets to end by itself
@@ -71,14 +70,21 @@ def run(home: Home, up: Up, on_start: Callable[[Identity], None]) -> None:
     """Be the supervisor of *home* until told to end. Raises `AlreadyRunning` for a second one."""
     home.make()
     with lock(home):
-        # A cluster without its objects would only start again and again.
-        examine(home.store)
-        identity = establish(home, port=up.port, nodes=up.nodes, routed=addresses(home, up))
+        # Looking at the machine and making keys takes libraries that are of no use afterwards.
+        with apart(lambda: prepared(home, up)) as preparing:
+            import_shared()
+            identity = preparing()
         (home.run / "supervisor.pid").write_text(str(os.getpid()))
         try:
             supervise(home, children_of(home, identity, up), identity, lambda: on_start(identity))
         finally:
             (home.run / "supervisor.pid").unlink(missing_ok=True)
+
+
+def prepared(home: Home, up: Up) -> Identity:
+    # A cluster without its objects would only start again and again.
+    examine(home.store)
+    return establish(home, port=up.port, nodes=up.nodes, routed=addresses(home, up))
 
 
 def addresses(home: Home, up: Up) -> Ranges | None:
@@ -157,7 +163,7 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
     port = identity.api_port
     return [
         Child("api", api),
-        Child("node", node, port),
+        Child("node", node),
         Child("controllers", controllers, port),
         Child("gateway", gateway, port),
     ]
@@ -171,7 +177,6 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
     try:
         # What a user waits for comes first: an API and a node. The cores of a laptop are few.
         api, node, *others = children
-        import_shared()
         start(home, api)
         start(home, node)
         wait_for_listener(identity.api_port)
@@ -192,7 +197,7 @@ def supervise(home: Home, children: list[Child], identity: Identity, on_start: C
     finally:
         stop(children)
         if not leaving:
-            from .node.main import stop_all
+            from .node.closing import stop_all
 
             asyncio.run(stop_all(home))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
@@ -231,9 +236,8 @@ def start(home: Home, child: Child) -> None:
         return
     code = 1
     try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() == parent:
-            code = be(child, home.logs / f"{child.name}.log")
+        end_with(parent)
+        code = be(child, home.logs / f"{child.name}.log")
     finally:
         os._exit(code)
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from . import shim
+from . import procfs, shim
 
 LOG_BYTES, LOG_LINES = 2048, 80
 STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\S+ (?:stdout|stderr) ([FP]) ")
@@ -85,7 +85,7 @@ def read(folder: Path) -> Attempt:
     if not state:
         return known
     started = float(state.get("startedAt", 0.0)) or (folder / "state.json").stat().st_mtime
-    if is_alive(state, "shim"):
+    if procfs.is_alive(state, "shim"):
         known = replace(known, message=state.get("failed", ""), not_started="failed" in state)
         return replace(known, state=State.RUNNING, started_at=started, pid=int(state.get("pid", 0)))
     # The shim may have written its last word between the two looks.
@@ -214,28 +214,17 @@ def send(folder: Path, whom: str, number: signal.Signals) -> None:
 
 def open_process(state: Mapping[str, Any], whom: str) -> int | None:
     """A pidfd of the process that *state* means, or None when it is gone."""
-    if not is_alive(state, whom):
+    if not procfs.is_alive(state, whom):
         return None
     try:
         pidfd = os.pidfd_open(int(state[whom]))
     except ProcessLookupError:
         return None
     # The pid could have changed hands before it was opened; now it cannot.
-    if is_alive(state, whom):
+    if procfs.is_alive(state, whom):
         return pidfd
     os.close(pidfd)
     return None
-
-
-def is_alive(state: Mapping[str, Any], whom: str) -> bool:
-    pid = int(state.get(whom, 0))
-    if not pid or state.get("boot") != shim.boot():
-        return False
-    try:
-        fields = shim.stat_fields(pid)
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return fields[0] not in "ZX" and int(fields[19]) == state.get(f"{whom}Start")
 
 
 def sweep(uid: str, container: str) -> int:

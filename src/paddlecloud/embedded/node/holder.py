@@ -16,6 +16,7 @@ import signal
 from . import procfs
 from .routed import wiring
 from .sandbox import kernel
+from .sandbox.sleepers import become_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 WISH, RECORD, LOCK = "hold.json", "holder.json", "holder.lock"
 LOCK_AT = 100
 """A descriptor that nothing else uses."""
-FOREVER = str(2**31 - 1)
 NAMESPACES = {
     "ipc": kernel.NEWIPC, "uts": kernel.NEWUTS, "net": kernel.NEWNET, "pid": kernel.NEWPID,
     "mnt": kernel.NEWNS,
@@ -77,7 +77,7 @@ def hold(wish: dict[str, Any], ready: int) -> None:
         os.close(ready)
     else:
         record(os.getpid(), ready)
-        become_small()
+        become_small(LOCK_AT)
     # The folder may go while we sleep.
     os.chdir("/")
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
@@ -95,23 +95,6 @@ def mount_memory(wanted: dict[str, int]) -> None:
         options = f"mode={looks.st_mode & 0o7777:o}" + (f",size={size}" if size else "")
         kernel.mount("tmpfs", path, "tmpfs", kernel.NOSUID | kernel.NODEV, options)
         os.chown(path, looks.st_uid, looks.st_gid)
-
-
-def become_small(kept: tuple[int, ...] = (LOCK_AT,)) -> None:
-    """Go on as `sleep`, the same process with a tenth of the memory; where there is none, return.
-
-    Of its descriptors only those in *kept* stay open.
-    """
-    os.chdir("/")
-    for descriptor in range(3):
-        os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), descriptor)
-    # A lock must stay as long as the process does.
-    for descriptor in kept:
-        os.set_inheritable(descriptor, True)
-    try:
-        os.execvpe("sleep", ["sleep", FOREVER], {"PATH": os.defpath})
-    except OSError:
-        return
 
 
 def record(pid: int, ready: int) -> None:

@@ -127,7 +127,12 @@ async def start_zygote(home: Home, user_namespace: bool = False) -> None:
     finally:
         os.close(log)
     assert process.stdout is not None
-    first_line = await process.stdout.readline()
-    await process.wait()
+    try:
+        first_line = await process.stdout.readline()
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            # Whoever ends now ends the zygotes it knows of; one that begins later would stay.
+            process.kill()
     if first_line != b"ready\n":
         raise Failed("the zygote ended at once", next_step=f"look into {home.logs / 'zygote.log'}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ... import __version__
-from . import shim
+from . import procfs
 from .confines import Confines, confines, read_file
 from .devices import Gpu, gpus, share
 
@@ -104,11 +104,11 @@ def cores_of(text: str) -> float:
 
 
 def information() -> dict[str, str]:
-    identity = first_line("/etc/machine-id") or shim.boot().replace("-", "")
+    identity = first_line("/etc/machine-id") or procfs.boot().replace("-", "")
     return {
         "machineID": identity,
         "systemUUID": first_line("/sys/class/dmi/id/product_uuid") or identity,
-        "bootID": shim.boot(),
+        "bootID": procfs.boot(),
         "kernelVersion": platform.release(),
         "osImage": os_name(),
         "containerRuntimeVersion": f"paddlecloud://{__version__}",

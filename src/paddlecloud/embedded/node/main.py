@@ -6,8 +6,7 @@ It may be killed at any moment: containers belong to their shims, and the next p
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
+import contextlib
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,9 +19,9 @@ from ...cluster.informer import Informer
 from ...cluster.kubeconfig import Access
 from ...settings import Home, value
 from ..ranges import Ranges
-from . import attempts, pressure, suites
+from . import pressure, suites
 from .agent import ClusterUpstream, follow_pods
-from .attempts import State
+from .closing import LINKS
 from .environments import Environments
 from .events import Recorder
 from .heartbeats import Heartbeats
@@ -36,24 +35,22 @@ from .network.proxy import Proxy
 from .network.routing import Endpoint
 from .network.standing import Standing
 from .nodestatus import Outlook
-from .podfolder import PodFolder, every_pod
+from .podfolder import every_pod
 from .roster import Roster
-from .routed import switch
 from .routed.network import Routed
 from .routed.outside import open_outside
-from .sandbox import cgroups, holding, homespace
-from .sandbox.levels import FILE, Levels, kept, words
+from .sandbox.levels import Levels, words
 from .sandbox.links import Links
 from .sandbox.survey import group_bases, survey
 from .sandbox.sweeping import sweep
 from .volumes import memory
 from .volumes.keeping import keep_files
 from .workshop import Workshop
-from .zygote import LOCK
 
-SOCKET, LINKS = "node.sock", "links.json"
+SOCKET = "node.sock"
 API_PORT = "443"
 """Of the API as a Service."""
+STARTS_WITHIN = 5.0  # seconds
 RESOLV_CONF = Path("/etc/resolv.conf")
 
 
@@ -95,6 +92,7 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
         nodes = Informer(client, Node)
         outlook = Outlook(options.names, shop.machine, options.declared)
         heartbeats = Heartbeats(outlook, lambda: pressure.read(home.root), upstream, nodes, shop.now)
+        await listened_to(api_of(access))
         try:
             async with serving(home.run / SOCKET, roster, shop.launcher), asyncio.TaskGroup() as tasks:
                 tasks.create_task(nodes.run())
@@ -162,54 +160,21 @@ def workshop_of(
     )
 
 
+async def listened_to(api: Endpoint) -> None:
+    """Return once the API listens, which may start beside us, or when it takes too long to wait for.
+
+    Without this the first words to it would only fail and pause.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(STARTS_WITHIN):
+            while True:
+                with contextlib.suppress(OSError):
+                    _, writer = await asyncio.open_connection(*api)
+                    writer.close()
+                    return
+                await asyncio.sleep(0.01)
+
+
 def api_of(access: Access) -> Endpoint:
     server = urlsplit(access.server)
     return Endpoint(server.hostname or "", server.port or 443)
-
-
-async def stop_all(home: Home, grace: float = 10.0) -> int:
-    """End every container of *home*, with SIGTERM first, and the zygote; returns how many ran.
-
-    The pods stay in the store: what should run is started again by the next node.
-    """
-    running = [path for folder in every_pod(home) for path in running_runs(folder)]
-    for path in running:
-        attempts.ask_to_stop(path)
-    waits = [asyncio.create_task(attempts.ended(path)) for path in running]
-    if waits:
-        _, late = await asyncio.wait(waits, timeout=grace)
-        if late:
-            for path in running:
-                attempts.kill(path)
-            await asyncio.wait(late)
-    for folder in every_pod(home):
-        holding.end(folder.path)
-    stop_zygote(home)
-    memory.clear(home.root)
-    switch.stop(str(home.run))
-    homespace.stop(str(home.run))
-    bases = group_bases(kept(home.run / FILE) or Levels(), home)
-    sweep(bases, Links(home.root / LINKS), ())
-    cgroups.remove(bases)
-    return len(running)
-
-
-def running_runs(folder: PodFolder) -> list[Path]:
-    record = folder.record()
-    return [
-        folder.run_folder(name, attempt.number)
-        for name in record.names
-        for attempt in folder.attempts(name)
-        if attempt.state == State.RUNNING
-    ] if record else []  # fmt: skip
-
-
-def stop_zygote(home: Home) -> None:
-    """End the zygote, known by the lock it holds and by its command line."""
-    try:
-        pid = int((home.run / LOCK).read_text())
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        if os.fsencode(home.run) in command.split(b"\0"):
-            os.kill(pid, signal.SIGTERM)
-    except (OSError, ValueError):
-        return

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
 PIECE = 64 * 1024
 
 
@@ -28,12 +33,30 @@ def boot() -> str:
         return ""
 
 
+def is_alive(state: Mapping[str, Any], whom: str) -> bool:
+    """Whether the process lives that *state* means by its entries *whom*, *whom*Start and boot."""
+    pid = int(state.get(whom, 0))
+    if not pid or state.get("boot") != boot():
+        return False
+    try:
+        fields = stat_fields(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    # Who is dead and not yet buried has no namespaces any more.
+    return fields[0] not in "ZX" and int(fields[19]) == state.get(f"{whom}Start")
+
+
+def every() -> list[int]:
+    """The processes of this machine, as far as we see them."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
 def children(pid: int) -> list[int]:
     try:
         return [int(child) for child in text(f"/proc/{pid}/task/{pid}/children").split()]
     except OSError:
         # Kernels without CONFIG_PROC_CHILDREN; and a process that is gone has none.
-        return [int(p) for p in os.listdir("/proc") if p.isdigit() and parent(int(p)) == pid]
+        return [other for other in every() if parent(other) == pid]
 
 
 def descendants(pid: int) -> list[int]:

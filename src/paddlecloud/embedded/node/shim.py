@@ -25,10 +25,7 @@ import time
 from . import notify, procfs, stdio
 from .children import begin_anew, reaped
 from .loop import Loop
-from .procfs import boot as boot
-from .procfs import children
-from .procfs import start_time as start_time
-from .procfs import stat_fields as stat_fields
+from .procfs import boot, children, start_time
 from .sandbox import kernel
 from .sandbox.containment import Containment
 
@@ -180,6 +177,8 @@ def become(
     try:
         die_with(shim)
         begin_anew()
+        what = "its limits"
+        containment.limit_self()
         what = "its sandbox"
         containment.enter()
         streams.take()

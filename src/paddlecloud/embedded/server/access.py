@@ -15,8 +15,6 @@ from typing import Any
 
 import orjson
 from aiohttp import web
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from ...errors import Unauthorized
 from .. import websockets
@@ -24,6 +22,7 @@ from ..store import Store
 from .accounts import INVALID, ISSUER, Accounts
 from .authorization import Authorizer
 from .impersonation import asked, impersonated
+from .tokenkeys import TokenKey
 from .users import ANONYMOUS, AUTHENTICATED, User
 from .websockettokens import token_in
 
@@ -37,9 +36,7 @@ class Access:
             digest(entry["token"]): User(entry["user"], tuple(entry["groups"]))
             for entry in orjson.loads((pki / "tokens.json").read_bytes()).values()
         }
-        key = serialization.load_pem_private_key((pki / "tokens.key").read_bytes(), None)
-        assert isinstance(key, ec.EllipticCurvePrivateKey)
-        self.accounts = Accounts(key, store)
+        self.accounts = Accounts(TokenKey(pki / "tokens.key"), store)
         self.authorizer = Authorizer(store)
         self._certified: dict[tuple[Any, str], tuple[User, float]] = {}
 

@@ -32,7 +32,7 @@ class Documents:
             case [".well-known", "openid-configuration"]:
                 return as_json(accounts.discovery(f"https://{request.host}"))
             case ["openid", "v1", "jwks"]:
-                keys = orjson.dumps(self._accounts.keys())
+                keys = orjson.dumps(self._accounts.key.published())
                 return web.Response(body=keys, content_type="application/jwk-set+json")
             case ["api"] | ["apis"]:
                 return self._groups(request, core=parts == ["api"])

@@ -24,6 +24,7 @@ from .entries import Change, Changes, Entry, Place
 from .recent import Recent
 from .revisions import Revisions, Row
 from .soundness import refusal, told
+from .telling import Telling
 from .watches import Watch
 
 RECENT = 4096  # changes kept in memory for watches that start a little in the past
@@ -52,14 +53,12 @@ class Store:
         self._recent = Recent(maxlen=RECENT)
         self.changed: dict[str, int] = {}
         """At which revision a resource was last written since the start: visible together with the write."""
-        self._watches: dict[str, set[Watch]] = {}
-        self._untold: list[Change] = []
-        self._telling_from = 0.0
         self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._epoch = 0
         self.refused: tuple[float, Unavailable] | None = None
         """When and why the last write was not kept; None once one was."""
         self._loop = asyncio.get_running_loop()
+        self._telling = Telling(self._loop)
         self._writer = threading.Thread(target=self._commit_forever, name="store-writer", daemon=True)
         self._writer.start()
 
@@ -80,8 +79,8 @@ class Store:
     async def close(self) -> None:
         self._queue.put(None)
         await asyncio.to_thread(self._writer.join)
-        self._tell()
-        for watch in [w for watches in self._watches.values() for w in watches]:
+        self._telling.tell()
+        for watch in self._telling.watches():
             watch.close()
         self.revisions.close()
 
@@ -123,8 +122,8 @@ class Store:
         if after < self.compacted:
             raise Expired(f"too old resource version: {after} ({self.compacted})")
         past = self._past(resource, after)
-        watch = Watch(resource, after, self._forget)
-        self._watches.setdefault(resource, set()).add(watch)
+        watch = Watch(resource, after, self._telling.remove)
+        self._telling.add(watch)
         watch.tell(Changes(past))
         return watch
 
@@ -232,27 +231,7 @@ class Store:
             self._recent.append(write.change)
             if not write.done.done():
                 write.done.set_result(entry)
-        if not self._untold:
-            # After the answers, which were put in line above: nobody waits for the watchers of others.
-            self._loop.call_later(max(0.0, self._telling_from - time.perf_counter()), self._tell)
-        self._untold += [write.change for write in batch]
-
-    def _tell(self) -> None:
-        """Tell the watchers what has become visible, each in one go.
-
-        Telling gets half of the loop's time at most: with many watchers requests are still answered
-        between two rounds, and what gathers meanwhile goes out as one piece, which costs less.
-        """
-        began = time.perf_counter()
-        changes: dict[str, Changes] = {}
-        for change in self._untold:
-            changes.setdefault(change.entry.place.resource, Changes()).append(change)
-        self._untold = []
-        for resource, of_resource in changes.items():
-            for watch in tuple(self._watches.get(resource, ())):
-                watch.tell(of_resource)
-        ended = time.perf_counter()
-        self._telling_from = ended + (ended - began)
+        self._telling.changed([write.change for write in batch])
 
     def _failed(self, batch: list[Write], error: Exception) -> None:
         if batch[0].epoch == self._epoch:
@@ -282,6 +261,3 @@ class Store:
 
     def _table(self, place: Place) -> dict[tuple[str, str], Entry]:
         return self.objects.setdefault(place.resource, {})
-
-    def _forget(self, watch: Watch) -> None:
-        self._watches.get(watch.resource, set()).discard(watch)

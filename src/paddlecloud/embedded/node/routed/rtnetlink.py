@@ -11,6 +11,7 @@ import errno
 import os
 import socket
 import struct
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ NEW_LINK, DELETE_LINK, GET_LINK, NEW_ADDRESS, NEW_ROUTE, DELETE_ROUTE, GET_ROUTE
 REQUEST, ACKNOWLEDGE, DUMP, REPLACE, EXCLUSIVE, CREATE = 0x1, 0x4, 0x300, 0x100, 0x200, 0x400
 ERROR, DONE = 2, 3
 UP = 1
+STATE, IN_USE = 16, b"\6"
+"""The state of RFC 2863, up. A new link has none, and the flags say of it that it runs."""
 MAIN, LOCAL = 254, 255
 UNICAST, OF_HOST, UNREACHABLE = 1, 2, 7
 STATIC, ON_LINK = 4, 4
@@ -32,6 +35,7 @@ FORWARDING = 1
 """The place of `forwarding` among the settings of a link; see `linux/ip.h`."""
 LARGEST = 1 << 17
 PATIENCE = 10.0
+PAUSE = 0.0005
 
 
 def message(kind: int, flags: int, body: bytes) -> bytes:
@@ -142,6 +146,21 @@ class Netlink:
             index = LINK.unpack_from(body)[2]
             found[attributes(body, LINK.size)[3].rstrip(b"\0").decode()] = int(index)
         return found
+
+    def wait_for(self, index: int, patience: float = PATIENCE) -> None:
+        """Return once the link passes packets on: both of its ends are up, and the kernel has got to it.
+
+        Raises `TimeoutError`. What is sent before is dropped, and its sender tries again after a second.
+        """
+        until = time.monotonic() + patience
+        while self._states().get(index) != IN_USE:
+            if time.monotonic() > until:
+                raise TimeoutError(errno.ETIMEDOUT, "a link is up and does not come into use")
+            time.sleep(PAUSE)
+
+    def _states(self) -> dict[int, bytes]:
+        links = self._dump(GET_LINK, LINK.pack(0, 0, 0, 0, 0))
+        return {LINK.unpack_from(body)[2]: attributes(body, LINK.size)[STATE] for body in links}
 
     def routes(self) -> list[tuple[Addressed, int]]:
         """The networks of IPv4 in the main table, each with its link, 0 if it has none."""

@@ -14,12 +14,10 @@ import contextlib
 import errno
 import json
 import os
-import signal
 import socket
 
-from .. import procfs
-from ..holder import become_small, say
-from ..sandbox import kernel
+from ..holder import say
+from ..sandbox import kernel, sleepers
 from . import rtnetlink
 from .rtnetlink import Netlink
 from .wiring import LOOPBACK
@@ -41,7 +39,7 @@ def run(folder: str, ready: int, given: list[int]) -> NoReturn:
         os.chdir(folder)
         with open(WISH, encoding="utf-8") as file:
             wish: dict[str, Any] = json.load(file)
-        keeper = found(folder) or kept()
+        keeper = found(folder) or sleepers.made(RECORD, lambda: kernel.unshare(kernel.NEWNET))
         set_up(wish, keeper)
         say(ready, "started")
     except BaseException as error:
@@ -51,44 +49,7 @@ def run(folder: str, ready: int, given: list[int]) -> NoReturn:
 
 def found(folder: str) -> int:
     """The process that keeps the switch of the home with this run folder; 0: there is none any more."""
-    try:
-        with open(os.path.join(folder, RECORD), encoding="utf-8") as file:
-            record = json.load(file)
-        alive = procfs.start_time(record["pid"]) == record["pidStart"] and record["boot"] == procfs.boot()
-    except (OSError, ValueError, KeyError):
-        return 0
-    return int(record["pid"]) if alive else 0
-
-
-def kept() -> int:
-    """A new process that keeps a new namespace."""
-    reader, writer = os.pipe2(os.O_CLOEXEC)
-    pid = os.fork()
-    if pid == 0:
-        keep(writer)
-    os.close(writer)
-    complaint = os.read(reader, 4096)
-    os.close(reader)
-    if complaint != b"ready\n":
-        raise OSError(f"no network namespace: {complaint.decode(errors='replace')}")
-    content = {"pid": pid, "pidStart": procfs.start_time(pid), "boot": procfs.boot()}
-    with open(RECORD + ".new", "w", encoding="utf-8") as file:
-        json.dump(content, file)
-    os.rename(RECORD + ".new", RECORD)
-    return pid
-
-
-def keep(writer: int) -> NoReturn:
-    try:
-        os.setsid()
-        kernel.unshare(kernel.NEWNET)
-        say(writer, "ready")
-        become_small(())
-        while True:
-            signal.pause()
-    except BaseException as error:
-        say(writer, str(error))
-    os._exit(1)
+    return sleepers.found(os.path.join(folder, RECORD))
 
 
 def set_up(wish: dict[str, Any], keeper: int) -> None:
@@ -103,8 +64,10 @@ def set_up(wish: dict[str, Any], keeper: int) -> None:
                 machine.do(rtnetlink.delete_link(link), but=(errno.ENODEV,))
                 machine.do(rtnetlink.pair(link, UPLINK, namespace))
             lead_here(machine, wish, machine.links()[link])
-    os.close(namespace)
-    furnish(wish)
+        os.close(namespace)
+        furnish(wish)
+        if link:
+            machine.wait_for(machine.links()[link])
 
 
 def furnish(wish: dict[str, Any]) -> None:
@@ -145,11 +108,4 @@ def stop(folder: str) -> None:
         if link := json.load(file).get("link"):
             with Netlink() as machine:
                 machine.do(rtnetlink.delete_link(link), but=(errno.ENODEV,))
-    if pid := found(folder):
-        with contextlib.suppress(OSError):
-            fd = os.pidfd_open(pid)
-            try:
-                if found(folder) == pid:
-                    signal.pidfd_send_signal(fd, signal.SIGKILL)
-            finally:
-                os.close(fd)
+    sleepers.stop(os.path.join(folder, RECORD))

@@ -44,19 +44,25 @@ def wire(wish: dict[str, Any]) -> None:
                 rtnetlink.address(index, address),
                 rtnetlink.route(ALL, index, gateway),
             )
-        kernel.join(switch, kernel.NEWNET)
-        try:
-            with Netlink() as outside:
-                index = socket.if_nametoindex(name)
-                outside.do(
-                    rtnetlink.link_up(index, forwards=True),
-                    rtnetlink.route((address, 32), index, source=gateway),
-                )
-        finally:
-            kernel.join(own, kernel.NEWNET)
+            kernel.join(switch, kernel.NEWNET)
+            try:
+                lead_to(address, name, gateway)
+            finally:
+                kernel.join(own, kernel.NEWNET)
+            inside.wait_for(index)
     finally:
         os.close(switch)
         os.close(own)
+
+
+def lead_to(address: str, name: str, gateway: str) -> None:
+    """In the namespace of the switch: take its end into use, and tell it who is at the other."""
+    with Netlink() as outside:
+        index = socket.if_nametoindex(name)
+        outside.do(
+            rtnetlink.link_up(index, forwards=True),
+            rtnetlink.route((address, 32), index, source=gateway),
+        )
 
 
 def connect(inside: Netlink, name: str, switch: int) -> None:

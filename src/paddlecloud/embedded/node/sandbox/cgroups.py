@@ -45,10 +45,22 @@ class Group:
         # Half a container is worth nothing: who runs out of memory ends as a whole.
         make(self._kind, self._own, {**self._limits, "whole": True})
 
+    @property
+    def is_entered_at_once(self) -> bool:
+        """Whether a process gets in without waiting for every processor: by itself, in the first version."""
+        return self._kind == "cgroup1"
+
+    def enter(self) -> None:
+        """Put this process, which has one thread, into the group, and all that it forks from now on."""
+        self._put(0, "tasks" if self.is_entered_at_once else "cgroup.procs")
+
     def take(self, pid: int) -> None:
-        """Put the process (0: this one) into the group, and all that it forks from now on."""
+        """Put the process into the group, and all that it forks from now on; takes hundredths of a second."""
+        self._put(pid, "cgroup.procs")
+
+    def _put(self, pid: int, name: str) -> None:
         for folder in sorted(set(self._own.values())):
-            put(os.path.join(folder, "cgroup.procs"), str(pid))
+            put(os.path.join(folder, name), str(pid))
 
     def out_of_memory(self) -> bool:
         """Whether the kernel ended a process of the group for want of memory."""

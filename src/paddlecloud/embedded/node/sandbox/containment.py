@@ -55,9 +55,15 @@ class Containment:
 
     def limit(self, child: int) -> None:
         """In the shim: put the child under its limits, while it goes about entering."""
-        if self._group is not None:
+        if self._group is not None and not self._group.is_entered_at_once:
             self._group.make()
             self._group.take(child)
+
+    def limit_self(self) -> None:
+        """In the child: go under its limits, where that is quick."""
+        if self._group is not None and self._group.is_entered_at_once:
+            self._group.make()
+            self._group.enter()
 
     def enter(self) -> None:
         """In the child: go to the namespaces of the pod and into a root of its own."""

@@ -36,7 +36,7 @@ def enter(attempt: str) -> dict[str, Any]:
         if fd < 0 or procfs.start_time(pid) != state["pidStart"] or state["boot"] != procfs.boot():
             raise ProcessLookupError(3, "the container does not run")
         if order.get("cgroup"):
-            Group(order["cgroup"]).take(0)
+            Group(order["cgroup"]).enter()
         if "sandbox" in order:
             kernel.join(fd, others(pid))
             os.chdir("/")

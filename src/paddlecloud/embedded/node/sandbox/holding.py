@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ....api.core import Pod
-from .. import attempts
+from .. import attempts, procfs
 from ..holder import RECORD, WISH
 from ..volumes import emptydir
 
@@ -68,7 +68,7 @@ def rewish(folder: Path, network: Mapping[str, Any]) -> None:
 def pid_of(folder: Path) -> int:
     """The process that holds the pod in *folder*; 0: none does."""
     record = attempts.content(folder / RECORD)
-    return int(record["pid"]) if attempts.is_alive(record, "pid") else 0
+    return int(record["pid"]) if procfs.is_alive(record, "pid") else 0
 
 
 def end(folder: Path, patience: float = 5.0) -> None:
