@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +43,17 @@ INSERTIONS = {
 COLUMNS = "r.revision, r.resource, r.namespace, r.name, r.deleted, r.value"
 
 
+# Pages written again and again go to the table once in 16 MB, and not more often: writers wait for it.
+LOG = 16 * 1024 * 1024
+AROUND = 12 * 1024  # bytes of the log for a row, beside its value: pages of the table and of two indexes
+PATIENCE = 5.0  # seconds to wait for another program that has the file
+PAUSE = 0.005
+
+
+class Busy(Exception):
+    """Somebody else writes, and the caller did not want to wait."""
+
+
 class Row(NamedTuple):
     revision: int
     place: Place
@@ -56,6 +68,7 @@ class Revisions:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._writing = threading.Lock()
+        self._logged = 0
         with told(path):
             check_log(path.with_name(f"{path.name}-wal"))
             # SQLite gives its side files the mode of this one, so it is closed to others from the start.
@@ -67,9 +80,9 @@ class Revisions:
             with told(path):
                 self.database.execute("PRAGMA journal_mode=WAL")
                 self.database.execute("PRAGMA synchronous=FULL")
-                self.database.execute("PRAGMA busy_timeout=5000")
-                # Pages written again and again go to the table once in 16 MB, not in 4: writers wait for it.
-                self.database.execute("PRAGMA wal_autocheckpoint=4000")
+                # Who waits for the file, and who moves the log, is decided here and not by SQLite.
+                self.database.execute("PRAGMA busy_timeout=0")
+                self.database.execute("PRAGMA wal_autocheckpoint=0")
                 self.database.executescript(SCHEMA)
                 self._reading.execute("PRAGMA query_only=ON")
         except Failed:
@@ -80,18 +93,36 @@ class Revisions:
         self._reading.close()
         self.database.close()
 
-    def append(self, rows: Iterable[Row]) -> None:
-        """All of them or none, on disk when this returns."""
-        with self._transaction() as database:
+    def append(self, rows: Iterable[Row], patient: bool = True) -> None:
+        """All of them or none, on disk when this returns; raises `Busy` where it would have to wait."""
+        with self._transaction(patient) as database:
             columns = [(r.revision, *r.place, r.previous, r.deleted, r.value) for r in rows]
             for start, end in portions(len(columns)):
                 database.execute(INSERTIONS[end - start], list(chain.from_iterable(columns[start:end])))
+        self._logged += sum(len(value) + AROUND for *_, value in columns)
+
+    @property
+    def log_is_short(self) -> bool:
+        """Whether there is still time until the log has to be moved to the table."""
+        return self._logged < LOG
+
+    def shorten_log(self) -> None:
+        """Move the log to the table when it has become long: pages that were written often go there once."""
+        if self.log_is_short:
+            return
+        with self._writing:
+            # What cannot be moved now, because the disk is full or somebody reads, is moved the next time.
+            with suppress(sqlite3.Error):
+                self.database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self._logged = 0
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One at a time: the writer's thread appends, the loop compacts."""
-        with self._writing:
-            self.database.execute("BEGIN IMMEDIATE")
+    def _transaction(self, patient: bool = True) -> Iterator[sqlite3.Connection]:
+        """One at a time: the loop and a thread append, the loop compacts."""
+        if not self._writing.acquire(blocking=patient):
+            raise Busy
+        try:
+            self._begin(PATIENCE if patient else 0.0)
             try:
                 yield self.database
                 self.database.execute("COMMIT")
@@ -99,6 +130,23 @@ class Revisions:
                 if self.database.in_transaction:
                     self.database.execute("ROLLBACK")
                 raise
+        finally:
+            self._writing.release()
+
+    def _begin(self, patience: float) -> None:
+        until = time.monotonic() + patience
+        while True:
+            try:
+                self.database.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+                if not patience:
+                    raise Busy from error
+                if time.monotonic() > until:
+                    raise
+            time.sleep(PAUSE)
 
     def newest(self) -> Iterator[tuple[Entry, bool]]:
         """The last revision of every place, and whether it is a deletion."""

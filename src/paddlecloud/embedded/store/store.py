@@ -1,25 +1,23 @@
 """The store as the server sees it: current objects in memory, revisions on disk, watches without gaps.
 
-A write is checked against the newest revision of its place, gets the next revision, and waits in a
-queue; a thread commits what has gathered as one transaction. Only then is it visible, acknowledged and
-told to the watchers, in the order of revisions. Everything but that thread runs on one event loop, so
-"listen, then read the past" is one step and nothing falls between the two.
+A write is checked against the newest revision of its place, gets the next revision, and is committed
+(`committing`). Only then is it visible, acknowledged and told to the watchers, in the order of revisions.
+All of that happens on one event loop, so "listen, then read the past" is one step and nothing falls between
+the two.
 """
 
 from __future__ import annotations
 
 import asyncio
-import queue
 import sqlite3
-import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from ...errors import Conflict, Expired, Failed, TooLarge, Unavailable
+from .committing import Committing, Write
 from .entries import Change, Changes, Entry, Place
 from .recent import Recent
 from .revisions import Revisions, Row
@@ -31,14 +29,6 @@ RECENT = 4096  # changes kept in memory for watches that start a little in the p
 LARGEST = 1536 * 1024  # bytes of an object; etcd takes no larger ones either
 REPLAYED = 64 * 1024 * 1024  # bytes of changes that are read from disk for one watch
 KEPT = 20_000  # revisions that can be watched from; older ones are compacted
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    row: Row
-    change: Change
-    done: asyncio.Future[Entry]
-    epoch: int
 
 
 class Store:
@@ -53,14 +43,12 @@ class Store:
         self._recent = Recent(maxlen=RECENT)
         self.changed: dict[str, int] = {}
         """At which revision a resource was last written since the start: visible together with the write."""
-        self._queue: queue.SimpleQueue[Write | None] = queue.SimpleQueue()
         self._epoch = 0
         self.refused: tuple[float, Unavailable] | None = None
         """When and why the last write was not kept; None once one was."""
         self._loop = asyncio.get_running_loop()
         self._telling = Telling(self._loop)
-        self._writer = threading.Thread(target=self._commit_forever, name="store-writer", daemon=True)
-        self._writer.start()
+        self._committing = Committing(self.revisions, self._committed, self._failed)
 
     def _load(self) -> None:
         try:
@@ -77,8 +65,7 @@ class Store:
             raise
 
     async def close(self) -> None:
-        self._queue.put(None)
-        await asyncio.to_thread(self._writer.join)
+        await self._committing.close()
         self._telling.tell()
         for watch in self._telling.watches():
             watch.close()
@@ -87,7 +74,7 @@ class Store:
     @property
     def working(self) -> bool:
         """Whether somebody commits what is written: until it is closed."""
-        return self._writer.is_alive()
+        return self._committing.working
 
     # reading
 
@@ -175,44 +162,13 @@ class Store:
         done: asyncio.Future[Entry] = self._loop.create_future()
         self._under_way[place] = done
         change = Change(entry, current.value if current else None, deleted)
-        self._queue.put(Write(Row(number, place, follows, deleted, value), change, done, self._epoch))
+        self._committing.add(Write(Row(number, place, follows, deleted, value), change, done, self._epoch))
         return await done
 
     async def settled(self, place: Place) -> None:
         """Returns when no write of *place* is on its way to disk."""
         while under_way := self._under_way.get(place):
             await asyncio.wait([under_way])
-
-    def _commit_forever(self) -> None:
-        refused = -1
-        while (first := self._queue.get()) is not None:
-            batch = [first]
-            stop = False
-            while len(batch) < 512:
-                try:
-                    more = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-                if more is None:
-                    stop = True
-                    break
-                batch.append(more)
-            try:
-                if first.epoch == refused:
-                    raise RuntimeError("an earlier write failed")
-                self.revisions.append(w.row for w in batch)
-            except Exception as error:
-                # Later writes may build on the one that failed: the whole epoch is refused.
-                refused = first.epoch
-                self._call(self._failed, batch, error)
-            else:
-                self._call(self._committed, batch)
-            if stop:
-                return
-
-    def _call(self, function: Any, *arguments: Any) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(function, *arguments)
 
     def _committed(self, batch: list[Write]) -> None:
         self.refused = None

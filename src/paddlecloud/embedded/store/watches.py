@@ -49,12 +49,12 @@ class Watch:
         if self._listener is not None:
             self._listener(changes)
             return
-        if len(self._changes) + len(changes) > BACKLOG:
+        room = BACKLOG - len(self._changes)
+        self._changes += changes[:room]
+        self._arrived.set()
+        if len(changes) > room:
             self._behind = True
             self.close()
-            return
-        self._changes += changes
-        self._arrived.set()
 
     def close(self) -> None:
         self._closed = True
