@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paddlecloud.api.core import Service
+from paddlecloud.api.core import Pod, Service
 from paddlecloud.api.endpoints import EndpointSlice
 from paddlecloud.embedded.node.network.balancing import Turns
 from paddlecloud.embedded.node.network.routing import Behind, Endpoint, Front, left_out, routes
@@ -138,3 +138,37 @@ def test_clients_whose_time_is_over_are_forgotten() -> None:
     for number in range(100):
         turns.answered(behind, f"c{number}", A, float(number))
     assert len(turns._clients) == 11
+
+
+def a_pod(port: dict[str, Any], address: str = A.host, phase: str = "Running", **spec: Any) -> Pod:
+    container = {"name": "main", "ports": [{"containerPort": 8080, **port}]}
+    return Pod.read({
+        "metadata": {"name": "p", "namespace": "d"},
+        "spec": {"containers": [container], **spec},
+        "status": {"phase": phase, **({"podIP": address} if address else {})},
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "pod, expected",
+    [
+        (a_pod({"hostPort": 9000}), {Front("127.0.0.1", 9000): Behind((A,))}),
+        (a_pod({"hostPort": 9000, "hostIP": "0.0.0.0"}), {Front("127.0.0.1", 9000): Behind((A,))}),
+        (a_pod({"hostPort": 9000, "hostIP": "127.0.0.7"}), {Front("127.0.0.7", 9000): Behind((A,))}),
+        (a_pod({"hostPort": 9000, "protocol": "UDP"}), {Front("127.0.0.1", 9000, "UDP"): Behind((A,))}),
+        (a_pod({"hostPort": 9000, "protocol": "SCTP"}), {}),
+        (a_pod({}), {}),
+        (a_pod({"hostPort": 9000}, address=""), {}),
+        (a_pod({"hostPort": 9000}, phase="Succeeded"), {}),
+        # There the program listens on the machine itself.
+        (a_pod({"hostPort": 8080}, hostNetwork=True), {}),
+    ],
+)
+def test_a_port_on_the_host_leads_to_its_pod(pod: Pod, expected: dict[Front, Behind]) -> None:
+    assert routes([], [], [pod]) == expected
+
+
+def test_a_port_that_a_service_has_stays_with_it() -> None:
+    service = a_service(type="NodePort", ports=[{"port": 80, "nodePort": 30080}])
+    found = routes([service], [a_slice(at(B.host))], [a_pod({"hostPort": 30080})])
+    assert found[Front("127.0.0.1", 30080)] == Behind((B,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from ipaddress import ip_address
 
@@ -207,6 +208,24 @@ def test_a_service_leads_to_the_pods_that_are_ready(cluster: PdcHome, name: str)
         until(lambda: is_ready(client, name), what="a ready pod")
 
         assert until(lambda: answer(address), what="an answer through the service") == b"yes\n"
+
+
+def test_a_port_on_the_host_leads_to_the_pod(cluster: PdcHome, name: str) -> None:
+    port = free_port()
+    serve = "echo yes > ready && exec python -m http.server 8000 --bind $A"
+    ports = [{"containerPort": 8000, "hostPort": port}]
+    container = {"env": ADDRESS, "ports": ports}
+    cluster.apply(pod(name, f"cd /tmp && {serve}", container=container, terminationGracePeriodSeconds=1))
+
+    assert until(lambda: answer(f"127.0.0.1:{port}"), what="an answer through the host") == b"yes\n"
+    cluster.ok("delete", f"pod/{name}")
+    until(lambda: answer(f"127.0.0.1:{port}") is None, what="silence at the port of a pod that is gone")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def spec_without_probe(spec: Body) -> Body:

@@ -35,6 +35,7 @@ from .store.soundness import examine
 
 QUICK = 5.0  # a process that lives shorter than this is restarted more and more slowly
 SLOWEST = 10.0
+GARBAGE = (5_000, 10, 20)  # a million new objects between two looks through all of them
 PATIENCE = 10.0  # seconds a process gets to end by itself
 LOG = log.logger("supervisor")
 
@@ -215,6 +216,9 @@ def import_shared() -> None:
 
     gc.collect()
     gc.freeze()
+    # Thousands of objects that stay are no garbage: to look through all of them whenever some more have
+    # come would stop a process for a quarter of a second each time.
+    gc.set_threshold(*GARBAGE)
 
 
 def wait_for_listener(port: int) -> None:

@@ -15,9 +15,14 @@ from .asking import Target
 
 
 async def carry_out(action: Mapping[str, Any], target: Target) -> str:
-    """Do what the hook says, however long it takes; returns what went wrong, empty if nothing did."""
+    """Do what the hook says, however long it takes; returns what went wrong, empty if nothing did.
+
+    Raises `OSError` when it could not be begun, which is nothing of the hook's doing.
+    """
     if "exec" in action:
         answer = await asking.execute(action["exec"], target)
+        if answer.good is None:
+            raise OSError(answer.words)
         return "" if answer.good else answer.words
     if "httpGet" in action:
         return await request(action["httpGet"], target)

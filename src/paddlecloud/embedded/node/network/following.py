@@ -18,7 +18,7 @@ from .apiservice import with_api
 from .names import world
 from .nameserver import Nameserver
 from .proxy import Proxy
-from .routing import Endpoint, left_out, routes
+from .routing import Endpoint, host_ports, left_out, routes
 
 NOWHERE = Endpoint("", 0)
 CALM = 0.02
@@ -74,15 +74,20 @@ async def follow_services(sources: Sources, proxy: Proxy) -> None:
         if new is not None and words and (old is None or left_out(old) != words):
             log.for_object("node.proxy", "Service", new.namespace, new.name).warning("%s", words)
 
+    def moved(old: Pod | None, new: Pod | None) -> None:
+        if places(old) != places(new):
+            changed.set()
+
     sources.services.subscribe(wake)
     sources.services.subscribe(complain)
     sources.slices.subscribe(wake)
+    sources.pods.subscribe(moved)
     await sources.services.synced.wait()
     await sources.slices.synced.wait()
     try:
         while True:
             changed.clear()
-            await proxy.follow(routes(*sources.now()))
+            await proxy.follow(routes(*sources.now(), sources.pods.all()))
             try:
                 async with asyncio.timeout(RETRY if proxy.refused else None):
                     await changed.wait()
@@ -91,3 +96,7 @@ async def follow_services(sources: Sources, proxy: Proxy) -> None:
             await asyncio.sleep(CALM)
     finally:
         await proxy.close()
+
+
+def places(pod: Pod | None) -> list[object]:
+    return list(host_ports(pod)) if pod is not None else []

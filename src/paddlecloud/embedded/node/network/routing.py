@@ -1,7 +1,8 @@
-"""Where Services answer and who stands behind them; pure.
+"""Where Services and host ports answer and who stands behind them; pure.
 
 The EndpointSlices say who is ready, on which port: this module joins them with the addresses and ports of
-the Services. A place that nobody stands behind has an empty tuple, and nothing listens there.
+the Services. A place that nobody stands behind has an empty tuple, and nothing listens there. A port that a
+pod has on the host leads to that pod, ready or not.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ....api.core import Service
+from ....api.core import Pod, Service
 from ....api.endpoints import EndpointSlice
 from ....api.meta import Key
 
 SERVICE_NAME = "kubernetes.io/service-name"
 LOOPBACK = "127.0.0.1"
+EVERYWHERE = ("", "0.0.0.0")
 EXPOSED = ("NodePort", "LoadBalancer")
 AFFINITY_SECONDS = 10800
 """How long a client stays with its endpoint unless the Service says otherwise."""
@@ -45,8 +47,11 @@ Routes = dict[Front, Behind]
 Slices = Mapping[Key, list[EndpointSlice]]
 
 
-def routes(services: Iterable[Service], slices: Iterable[EndpointSlice]) -> Routes:
-    """For every place of every Service those who may answer there; of two that claim one place the older."""
+def routes(services: Iterable[Service], slices: Iterable[EndpointSlice], pods: Iterable[Pod] = ()) -> Routes:
+    """For every place of every Service those who may answer there; of two that claim one place the older.
+
+    Then the host ports of pods: what a Service has is not taken from it.
+    """
     by_service = grouped(slices)
     found: Routes = {}
     for service in sorted(services, key=lambda s: (str(s.metadata.creation_timestamp or ""), s.key)):
@@ -54,7 +59,25 @@ def routes(services: Iterable[Service], slices: Iterable[EndpointSlice]) -> Rout
             behind = Behind(endpoints_of(by_service.get(service.key, []), port), affinity(service.spec))
             for front in fronts(service, port):
                 found.setdefault(front, behind)
+    for pod in sorted(pods, key=lambda p: (str(p.metadata.creation_timestamp or ""), p.key)):
+        for front, endpoint in host_ports(pod):
+            found.setdefault(front, Behind((endpoint,)))
     return found
+
+
+def host_ports(pod: Pod) -> Iterator[tuple[Front, Endpoint]]:
+    """Which places of the machine lead to which ports of a pod; none once it has ended."""
+    address = str(pod.status.get("podIP") or "")
+    if not address or pod.finished or pod.spec.get("hostNetwork"):
+        return
+    for container in (*(pod.spec.get("initContainers") or ()), *(pod.spec.get("containers") or ())):
+        for port in container.get("ports") or ():
+            protocol = str(port.get("protocol") or "TCP")
+            if port.get("hostPort") and protocol in ("TCP", "UDP"):
+                # Nothing of a cluster on a laptop listens beyond the machine unless it is asked to.
+                host = str(port.get("hostIP") or "")
+                front = Front(LOOPBACK if host in EVERYWHERE else host, int(port["hostPort"]), protocol)
+                yield front, Endpoint(address, int(port["containerPort"]))
 
 
 def grouped(slices: Iterable[EndpointSlice]) -> dict[Key, list[EndpointSlice]]:
