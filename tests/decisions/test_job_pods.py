@@ -12,6 +12,8 @@ from paddlecloud.api.paddlejob import PaddleJob
 from paddlecloud.controllers.contract import Decision, plan
 from paddlecloud.controllers.endpoints import BLOCKS, FIRST_PORT, PORTS_A_JOB, endpoints, port_of
 from paddlecloud.controllers.jobpods import make_pod
+from paddlecloud.controllers.jobservices import services
+from paddlecloud.controllers.startorder import START
 
 
 def environment(job: PaddleJob, role: str = "worker", index: int = 0) -> dict[str, Any]:
@@ -62,8 +64,62 @@ def test_the_template_is_kept_and_what_the_operator_says_is_said_last() -> None:
     assert role["template"]["spec"]["containers"][0]["env"] == own["env"]  # the job itself is not touched
 
 
-def test_the_pods_of_a_job_end_once_they_have_worked() -> None:
-    assert make_pod(a_job(worker=1), "worker", 0).spec["restartPolicy"] == "Never"
+@pytest.mark.parametrize(
+    "spec, role, given, policy",
+    [
+        ({}, "worker", None, "Never"),
+        ({}, "worker", "Always", "Always"),
+        ({"intranet": "Service"}, "worker", None, "OnFailure"),
+        ({"intranet": "Service"}, "worker", "Never", "Never"),
+        ({"intranet": "Service"}, "ps", None, "Never"),
+        ({"elastic": 1}, "worker", "Never", "OnFailure"),
+    ],
+)
+def test_whether_a_pod_that_ended_comes_back(
+    spec: dict[str, Any], role: str, given: str | None, policy: str
+) -> None:
+    group = a_role(1, **({"restartPolicy": given} if given else {}))
+    roles: dict[str, Any] = {"worker": 1, "ps": 1, role: group}
+    job = a_job(**roles, **spec)
+    assert make_pod(job, role, 0).spec["restartPolicy"] == policy
+
+
+def test_on_the_network_of_the_host_names_of_the_cluster_are_still_found() -> None:
+    spec = make_pod(a_job(worker=1, intranet="Host"), "worker", 0).spec
+    assert (spec["hostNetwork"], spec["dnsPolicy"]) == (True, "ClusterFirstWithHostNet")
+
+
+def test_a_pod_waits_for_its_start_in_its_own_image_after_the_init_containers_of_the_template() -> None:
+    own = {"name": "fetch", "image": "tool"}
+    role = a_role(1, containers=[{"name": "main", "image": "paddle:3"}], initContainers=[own])
+    spec = make_pod(a_job(worker=role), "worker", 0).spec
+    first, gate = spec["initContainers"]
+
+    assert first == own
+    assert (gate["name"], gate["image"], gate["command"][0]) == ("coord-paddle", "paddle:3", "sh")
+    [mount], [volume] = gate["volumeMounts"], spec["volumes"]
+    assert mount["name"] == volume["name"]
+    shown = volume["downwardAPI"]["items"][0]
+    assert shown["fieldRef"]["fieldPath"] == f"metadata.annotations['{START}']"
+    assert f"{mount['mountPath']}/{shown['path']}" in gate["command"][2]
+    # The containers themselves see nothing of it.
+    assert "volumeMounts" not in spec["containers"][0]
+
+
+def test_with_services_every_pod_has_its_own_with_all_ports_of_the_job() -> None:
+    job = a_job(ps=1, worker=2, intranet="Service")
+    made = services(job)
+
+    assert [s.name for s in made] == ["wide-deep-ps-0", "wide-deep-worker-0", "wide-deep-worker-1"]
+    assert made[1].spec["clusterIP"] == "None" and made[1].spec["publishNotReadyAddresses"]
+    assert made[1].spec["selector"].items() <= make_pod(job, "worker", 0).metadata.labels.items()
+    ports = {p["name"]: p["port"] for p in made[1].spec["ports"]}
+    assert ports == {f"p-{i}": port_of(job) + i for i in range(20)}
+
+
+@pytest.mark.parametrize("intranet", ["PodIP", "Host"])
+def test_by_address_no_services_are_needed(intranet: str) -> None:
+    assert services(a_job(worker=2, intranet=intranet)) == ()
 
 
 def test_the_data_is_mounted_in_every_container() -> None:
@@ -73,7 +129,7 @@ def test_the_data_is_mounted_in_every_container() -> None:
     )
     spec = make_pod(job, "worker", 0).spec
 
-    assert spec["volumes"] == [{"name": "digits", "persistentVolumeClaim": {"claimName": "digits"}}]
+    assert spec["volumes"][0] == {"name": "digits", "persistentVolumeClaim": {"claimName": "digits"}}
     mounts = [c["volumeMounts"] for c in spec["containers"]]
     assert mounts == [[{"name": "digits", "mountPath": "/data"}]] * 2
 

@@ -341,21 +341,3 @@ def test_a_template_without_containers_stops_nothing() -> None:
     job = a_job(worker={"replicas": 1, "template": {}})
 
     assert named(reconcile(job, seen(job))) == ["Pod/wide-deep-worker-0"]
-
-
-@pytest.mark.parametrize(
-    "message, told",
-    [
-        ("ConfigMap {} does not exist", False),
-        ('configmap "{}" not found', False),
-        ("ConfigMap {}-settings does not exist", True),
-        ("secret keys does not exist", True),
-    ],
-)
-def test_nobody_is_told_to_make_the_endpoints_of_a_job(message: str, told: bool) -> None:
-    job = a_job(worker=1)
-    reason = {"reason": "CreateContainerConfigError", "message": message.format(job.name)}
-    status = {"phase": "Pending", "containerStatuses": [{"state": {"waiting": reason}}]}
-    [pod] = pods_of(job, worker="Pending")
-    decision = reconcile(job, Snapshot(NOW, (pod.but(status=status),)))
-    assert ("cannot start" in condition_of(decision, "Progressing").message) is told

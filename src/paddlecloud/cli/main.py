@@ -21,6 +21,7 @@ MODULES = {
     "forwarding": ("port-forward",),
     "top": ("top",),
     "demo": ("demo",),
+    "train": ("train",),
     "controllers": ("controllers",),
     "safekeeping": ("backup", "restore", "reset"),
     "images": ("image",),

@@ -7,6 +7,7 @@ from collections import Counter
 from ..api.core import Pod
 from ..api.paddlejob import Mode, PaddleJob, Phase
 from .jobpods import ROLE
+from .startorder import at_gate
 
 
 def phase_of(job: PaddleJob, pods: dict[str, Pod]) -> Phase:
@@ -41,7 +42,7 @@ def counter_of(pod: Pod) -> str:
         case "Running":
             return "running" if pod.condition("ContainersReady") or all_running(pod) else "starting"
         case "Pending":
-            return "pending"
+            return "starting" if at_gate(pod) else "pending"
     return "unknown"
 
 

@@ -6,11 +6,13 @@ The names and variables are those of the Go operator, so that an image built for
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 from ..api.core import Pod
 from ..api.meta import Metadata
 from ..api.paddlejob import Intranet, PaddleJob
+from .startorder import add_gate
 
 NAME, ROLE = "paddle-res-name", "paddle-res-type"
 ROLE_ANNOTATION = "paddle-resource"
@@ -19,6 +21,12 @@ TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER"}
 
 def pod_name(job: PaddleJob, role: str, index: int) -> str:
     return f"{job.name}-{role}-{index}"
+
+
+def pod_names(job: PaddleJob) -> Iterator[str]:
+    """Of all pods the job should have, in the order in which they start."""
+    for role, group in job.spec.roles().items():
+        yield from (pod_name(job, role, index) for index in range(group.replicas))
 
 
 def make_pod(job: PaddleJob, role: str, index: int) -> Pod:
@@ -32,8 +40,12 @@ def make_pod(job: PaddleJob, role: str, index: int) -> Pod:
         annotations={**(given.get("annotations") or {}), ROLE_ANNOTATION: role},
     )
     spec: dict[str, Any] = template.get("spec") or {}
-    spec.setdefault("restartPolicy", "Never")
+    spec["restartPolicy"] = restart_policy(job, role, spec.get("restartPolicy"))
     spec["hostname"] = spec["subdomain"] = name
+    if job.spec.intranet is Intranet.HOST:
+        spec["hostNetwork"] = True
+        # Names of the cluster are still to be found.
+        spec.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
     # The schema demands containers; objects from before it must not stop the controller.
     for container in spec.get("containers") or ():
         # Later entries win: what the operator says is said last.
@@ -41,7 +53,16 @@ def make_pod(job: PaddleJob, role: str, index: int) -> Pod:
         source = {"configMapRef": {"name": job.name}}
         container["envFrom"] = [*(container.get("envFrom") or ()), source]
     mount_data(job, spec)
+    add_gate(spec)
     return Pod(metadata=metadata, spec=spec)
+
+
+def restart_policy(job: PaddleJob, role: str, given: str | None) -> str:
+    """What the template says; by default a pod that ended has ended."""
+    if job.spec.elastic is not None:
+        return "OnFailure"
+    by_name = job.spec.intranet is Intranet.SERVICE and role == "worker"
+    return given or ("OnFailure" if by_name else "Never")
 
 
 def environment(job: PaddleJob, role: str, index: int, name: str) -> list[dict[str, Any]]:

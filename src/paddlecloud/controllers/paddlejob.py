@@ -10,7 +10,7 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from ..api.core import ConfigMap, Pod
+from ..api.core import ConfigMap, Pod, Service
 from ..api.meta import Condition, Progress
 from ..api.paddlejob import (
     CleanPodPolicy,
@@ -21,11 +21,13 @@ from ..api.paddlejob import (
 )  # fmt: skip
 from ..api.sampleset import SampleSet, SampleSetPhase
 from .conditions import condition, progressing, set_conditions, waiting
-from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Selection, Snapshot
+from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Selection, Snapshot, Update
 from .endpoints import endpoints
 from .jobphase import counter_of, deciding_role, mode_of, phase_of, role_of
-from .jobpods import make_pod, pod_name
+from .jobpods import make_pod, pod_name, pod_names
+from .jobservices import services
 from .progress import read_log, worth_writing
+from .startorder import releases
 
 LOOK_EVERY = 10.0  # seconds between two looks at the log of a running job
 CLEANS = {
@@ -42,28 +44,52 @@ def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
     wait = None if after.final or pods else waits_for_data(job, seen)
     status = summarize(job, pods, after, seen)
     status = status.but(conditions=conditions(job, pods, after, wait, seen))
-    children: tuple[Pod | ConfigMap, ...]
+    children: tuple[Pod | ConfigMap | Service, ...]
+    changes: tuple[Update, ...] = ()
     if after.final:
         # Nothing goes before the end is written down: the pods are the only witnesses of it.
-        children = (*seen.owned(ConfigMap).values(), *seen.owned(Pod).values())
+        children = everything(seen)
     elif wait:
         children = ()
     else:
-        children = (*wanted_pods(job), *endpoints(job, pods))
+        found = endpoints(job, pods)
+        children = (*services(job), *wanted_pods(job), *found)
+        if found and are_written(found[0], seen):
+            changes = releases(job, begun(job, pods))
     return Decision(
         status,
         children,
         notes=notes(before, after, status, job),
         check_again=LOOK_EVERY if after is Phase.RUNNING else None,
+        changes=changes,
     )
+
+
+def everything(seen: Snapshot) -> tuple[Pod | ConfigMap | Service, ...]:
+    return (
+        *seen.owned(ConfigMap).values(), *seen.owned(Service).values(), *seen.owned(Pod).values(),
+    )  # fmt: skip
+
+
+def are_written(endpoints: ConfigMap, seen: Snapshot) -> bool:
+    """Whether the pods would read the endpoints as they are now."""
+    there = seen.owned(ConfigMap).get(endpoints.name)
+    return there is not None and there.data == endpoints.data
+
+
+def begun(job: PaddleJob, pods: dict[str, Pod]) -> dict[str, list[tuple[Pod, bool]]]:
+    """The pods of each role, and whether their containers have begun."""
+    groups: dict[str, list[tuple[Pod, bool]]] = {role: [] for role in job.spec.roles()}
+    for pod in pods.values():
+        groups[role_of(pod)].append((pod, counter_of(pod) in ("running", "succeeded")))
+    return groups
 
 
 def finished(job: PaddleJob, seen: Snapshot) -> Decision:
     """What was seen at the end stays told; pods are kept or cleaned up, never made."""
     cleaned = job.spec.policy in CLEANS[job.status.phase]
-    pods = () if cleaned else tuple(seen.owned(Pod).values())
-    status = job.status.but(observed_generation=job.metadata.generation)
-    return Decision(status, (*seen.owned(ConfigMap).values(), *pods))
+    left = tuple(seen.owned(ConfigMap).values()) if cleaned else everything(seen)
+    return Decision(job.status.but(observed_generation=job.metadata.generation), left)
 
 
 def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
@@ -89,7 +115,7 @@ CONTROLLER = Controller(
     "paddlejob",
     PaddleJob,
     reconcile,
-    owns=(Pod, ConfigMap),
+    owns=(Pod, ConfigMap, Service),
     reads=(SampleSet,),
     related=related,
     asks=asks,
@@ -99,8 +125,7 @@ CONTROLLER = Controller(
 def pods_of(job: PaddleJob, seen: Snapshot) -> dict[str, Pod]:
     """The pods of the job as it is now, in the order of its roles; what a larger job left is going."""
     there = seen.owned(Pod)
-    names = (pod_name(job, r, i) for r, group in job.spec.roles().items() for i in range(group.replicas))
-    return {name: there[name] for name in names if name in there}
+    return {name: there[name] for name in pod_names(job) if name in there}
 
 
 def log_of(pod: Pod) -> LogQuestion:
@@ -190,7 +215,7 @@ def conditions(
         ]
     elif phase is Phase.COMPLETED:
         current = [condition("Completed", True, "Completed"), progressing("Completed")]
-    elif stuck := stuck_pod(job, pods):
+    elif stuck := stuck_pod(pods):
         current = [stuck]
     else:
         current = [progressing(phase.value)]
@@ -220,7 +245,7 @@ def failure(pods: dict[str, Pod], seen: Snapshot) -> str:
     return f"pod {failed.name} failed ({how}){tail}"
 
 
-def stuck_pod(job: PaddleJob, pods: dict[str, Pod]) -> Condition | None:
+def stuck_pod(pods: dict[str, Pod]) -> Condition | None:
     """A pod that cannot start holds the job up: its reason is the job's reason."""
     for pod in pods.values():
         scheduled: dict[str, Any] = next(
@@ -233,9 +258,7 @@ def stuck_pod(job: PaddleJob, pods: dict[str, Pod]) -> Condition | None:
             if not reason.startswith(("Err", "Image", "CrashLoop", "CreateContainer")):
                 continue
             text = str(state["state"]["waiting"].get("message", ""))
-            # The endpoints are ours to make, once every pod has its address: nobody is to be told to.
-            if f"ConfigMap {job.name} " not in text and f'configmap "{job.name}" ' not in text:
-                return waiting(reason, f"pod {pod.name} cannot start: {text}")
+            return waiting(reason, f"pod {pod.name} cannot start: {text}")
     return None
 
 
