@@ -16,7 +16,8 @@ from tests.scenarios.pdc_home import PdcHome
 
 from paddlecloud.api.core import ConfigMap, Namespace, Pod, Service
 from paddlecloud.api.knative import KnativeService, Revision
-from paddlecloud.api.meta import Resource
+from paddlecloud.api.meta import Key, Resource
+from paddlecloud.api.paddlejob import PaddleJob
 from paddlecloud.sdk.client import Client
 
 ADDRESS = [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}]
@@ -177,6 +178,28 @@ def test_a_pod_is_told_about_itself(cluster: PdcHome, name: str) -> None:
 
     assert words[:3] == [name, "default", "x"] and words[4] == "node-0"
     assert words[3] == words[5] and ip_address(words[3]).is_private
+
+
+def test_a_job_rests_and_goes_on_and_deletes_itself(cluster: PdcHome, name: str) -> None:
+    cluster.apply(job(name, "echo trained", suspend=True, ttlSecondsAfterFinished=1))
+    with cluster.client() as client:
+
+        def told() -> dict[str, str]:
+            return {c.type: c.status for c in client.get(PaddleJob, "default", name).status.conditions}
+
+        until(lambda: told().get("Suspended") == "True", what="a job that rests")
+        assert count(client, Pod, name) == 0
+        client.patch(PaddleJob, Key("default", name), {"spec": {"suspend": False}})
+        until(lambda: client.find(PaddleJob, "default", name) is None, what="the end of a job that ended")
+        until(lambda: count(client, ConfigMap, name) == 0, what="the end of all that was left of it")
+
+
+def test_a_job_that_takes_too_long_fails_and_its_pods_end(cluster: PdcHome, name: str) -> None:
+    cluster.apply(job(name, LIVES, activeDeadlineSeconds=3, cleanPodPolicy="Never"))
+    cluster.ok("wait", f"job/{name}", "--for", "Failed", "--timeout", "60")
+    with cluster.client() as client:
+        until(lambda: count(client, Pod, name) == 0, what="the end of its pods")
+    assert "activeDeadlineSeconds" in cluster.ok("why", f"job/{name}")
 
 
 def test_a_service_leads_to_the_pods_that_are_ready(cluster: PdcHome, name: str) -> None:

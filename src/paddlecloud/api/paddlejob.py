@@ -104,6 +104,12 @@ class PaddleJobSpec(Value):
     """Heterogeneous workers of a PS job."""
     elastic: int | None = None
     """Set to make the number of workers changeable while the job runs."""
+    suspend: bool = False
+    """While true the job has no pods; false lets it begin, again if it had begun."""
+    active_deadline_seconds: int | None = Field(None, ge=1)
+    """Seconds after which a job that has not ended fails, from its creation or its last resumption."""
+    ttl_seconds_after_finished: int | None = Field(None, ge=0)
+    """Seconds after its end until the job deletes itself with all that is left of it."""
 
     def roles(self) -> dict[str, Role]:
         """The roles present, in the order in which they start."""

@@ -21,8 +21,20 @@ from ..api.paddlejob import (
 )  # fmt: skip
 from ..api.sampleset import SampleSet, SampleSetPhase
 from .conditions import condition, progressing, set_conditions, waiting
-from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Selection, Snapshot, Update
+from .contract import (
+    Controller,
+    Decision,
+    Ending,
+    LogQuestion,
+    Note,
+    Question,
+    Ref,
+    Selection,
+    Snapshot,
+    Update,
+)  # fmt: skip
 from .endpoints import endpoints
+from .joblimits import EXPIRED, SUSPENDED, deadline_in, leaves_in, rest, was_cut_off
 from .jobphase import counter_of, deciding_role, mode_of, phase_of, role_of
 from .jobpods import make_pod, pod_name, pod_names
 from .jobservices import services
@@ -41,6 +53,11 @@ def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
     before, after = job.status.phase, phase_of(job, pods)
     if before.final:
         return finished(job, seen)
+    left = deadline_in(job, seen.now)
+    if not after.final and left is not None and left <= 0:
+        return cut_off(job, pods, seen)
+    if job.spec.suspend and not after.final:
+        return resting(job, seen)
     wait = None if after.final or pods else waits_for_data(job, seen)
     status = summarize(job, pods, after, seen)
     status = status.but(conditions=conditions(job, pods, after, wait, seen))
@@ -60,9 +77,32 @@ def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
         status,
         children,
         notes=notes(before, after, status, job),
-        check_again=LOOK_EVERY if after is Phase.RUNNING else None,
+        check_again=soonest(LOOK_EVERY if after is Phase.RUNNING else None, None if after.final else left),
         changes=changes,
     )
+
+
+def soonest(*seconds: float | None) -> float | None:
+    return min((s for s in seconds if s is not None), default=None)
+
+
+def cut_off(job: PaddleJob, pods: dict[str, Pod], seen: Snapshot) -> Decision:
+    """The time of the job is over: it has failed, and its pods go once that is written down."""
+    why = f"the job was active for longer than its activeDeadlineSeconds, {job.spec.active_deadline_seconds}"
+    told = [condition("Failed", True, EXPIRED, why), condition("Progressing", False, EXPIRED, why)]
+    status = summarize(job, pods, Phase.FAILED, seen)
+    status = status.but(conditions=set_conditions(job.status.conditions, [*told, *rest(job)], seen.now))
+    return Decision(status, everything(seen), notes=(Note("Warning", "Failed", why),))
+
+
+def resting(job: PaddleJob, seen: Snapshot) -> Decision:
+    """A job that is told to rest has no pods; what it left in its volumes is there when it goes on."""
+    wait = waiting("Suspended", "the job rests; set spec.suspend to false to let it go on")
+    told = set_conditions(job.status.conditions, [wait, *rest(job)], seen.now)
+    status = summarize(job, {}, Phase.PENDING, seen).but(conditions=told, start_time=None)
+    changed = not any(c.type == SUSPENDED and c.status == "True" for c in job.status.conditions)
+    notes = (Note("Normal", "Suspended", "the job rests"),) if changed else ()
+    return Decision(status, (), notes=notes)
 
 
 def everything(seen: Snapshot) -> tuple[Pod | ConfigMap | Service, ...]:
@@ -89,7 +129,13 @@ def finished(job: PaddleJob, seen: Snapshot) -> Decision:
     """What was seen at the end stays told; pods are kept or cleaned up, never made."""
     cleaned = job.spec.policy in CLEANS[job.status.phase]
     left = tuple(seen.owned(ConfigMap).values()) if cleaned else everything(seen)
-    return Decision(job.status.but(observed_generation=job.metadata.generation), left)
+    if was_cut_off(job):
+        left = tuple(child for child in left if not isinstance(child, Pod) or child.finished)
+    status = job.status.but(observed_generation=job.metadata.generation)
+    stays = leaves_in(job, seen.now)
+    if stays is not None and stays <= 0:
+        return Decision(status, left, ending=Ending())
+    return Decision(status, left, check_again=stays)
 
 
 def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
@@ -219,7 +265,7 @@ def conditions(
         current = [stuck]
     else:
         current = [progressing(phase.value)]
-    return set_conditions(job.status.conditions, current, seen.now)
+    return set_conditions(job.status.conditions, [*current, *rest(job)], seen.now)
 
 
 def failure(pods: dict[str, Pod], seen: Snapshot) -> str:
