@@ -38,6 +38,10 @@ def sentences(answer: dict[str, Any]) -> list[tuple[str, str]]:
         ({"intranet": "PodIP"}, "a job needs a role: worker, ps or heter"),
         ({"ps": worker()}, "parameter servers need workers: add worker"),
         ({"heter": worker(), "elastic": 1}, "an elastic job needs workers: add worker"),
+        (
+            {"worker": worker(), "ps": worker() | {"replicas": 0}},
+            "ps needs replicas: give it some, or leave it out",
+        ),
     ],
 )
 def test_a_job_without_the_roles_it_needs_is_refused(
@@ -45,6 +49,54 @@ def test_a_job_without_the_roles_it_needs_is_refused(
 ) -> None:
     answer = rest.post(jobs(common_namespace), paddle_job(**spec)).expect(422)
     assert sentences(answer) == [("spec", sentence)]
+
+
+@pytest.mark.parametrize(
+    "name, spec, sentence",
+    [
+        (
+            "j" * 51,
+            {},
+            "a job is called by at most 50 small letters, digits and dashes: its pods are called after it",
+        ),
+        (
+            "wide.deep",
+            {},
+            "a job is called by at most 50 small letters, digits and dashes: its pods are called after it",
+        ),
+        (
+            "2fast",
+            {"intranet": "Service"},
+            "with intranet Service the name of a job begins with a letter: its Services are called after it",
+        ),
+    ],
+)
+def test_a_job_whose_pods_could_not_be_called_after_it_is_refused(
+    rest: Rest, common_namespace: str, name: str, spec: dict[str, Any], sentence: str
+) -> None:
+    body = paddle_job(worker=worker(), **spec)
+    body["metadata"]["name"] = name
+    answer = rest.post(jobs(common_namespace), body).expect(422)
+    assert [c["message"].partition('"object": ')[2] for c in answer["details"]["causes"]] == [sentence]
+
+
+@pytest.mark.parametrize("name, spec", [("j" * 50, {"intranet": "Service"}), ("2fast", {}), ("a", {})])
+def test_a_job_with_a_name_at_the_limit_is_taken(
+    rest: Rest, namespace: str, name: str, spec: dict[str, Any]
+) -> None:
+    body = paddle_job(worker=worker(), **spec)
+    body["metadata"]["name"] = name
+    rest.post(jobs(namespace), body).expect(201)
+
+
+@pytest.mark.parametrize("replicas", [-1, 10_001, 10**9])
+def test_a_job_with_too_many_or_too_few_pods_is_refused(
+    rest: Rest, common_namespace: str, replicas: int
+) -> None:
+    answer = rest.post(jobs(common_namespace), paddle_job(worker=worker() | {"replicas": replicas})).expect(
+        422
+    )
+    assert [c["field"] for c in answer["details"]["causes"]] == ["spec.worker.replicas"]
 
 
 @pytest.mark.parametrize("default", [{"model": "digits@best"}, IMAGE, {"model": "digits@best", "tag": "1"}])

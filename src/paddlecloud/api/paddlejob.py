@@ -11,6 +11,8 @@ from pydantic import Field
 from .meta import Column, Condition, Progress, Resource, Rule, Value, ruled
 from .template import Opaque, PodTemplate
 
+MOST_PODS = 10_000  # of one role: a slip of the finger must not fill a cluster
+
 
 class Mode(StrEnum):
     PS = "PS"
@@ -46,7 +48,7 @@ class Intranet(StrEnum):
 class Role(Value):
     """One group of identical pods: `ps`, `worker` or `heter`."""
 
-    replicas: int = Field(ge=0)
+    replicas: int = Field(ge=0, le=MOST_PODS)
     """How many pods."""
     requests: int | None = Field(None, ge=0)
     """Smallest number of pods of an elastic job."""
@@ -80,6 +82,7 @@ class PaddleJobSpec(Value):
             "has(self.ps) || has(self.worker) || has(self.heter)", "a job needs a role: worker, ps or heter"
         ),
         Rule("!has(self.ps) || has(self.worker)", "parameter servers need workers: add worker"),
+        Rule("!has(self.ps) || self.ps.replicas > 0", "ps needs replicas: give it some, or leave it out"),
         Rule("!has(self.elastic) || has(self.worker)", "an elastic job needs workers: add worker"),
     )
 
@@ -150,6 +153,18 @@ class PaddleJobStatus(Value):
 
 class PaddleJob(Resource):
     """A distributed training job of PaddlePaddle: parameter servers, collective workers or one process."""
+
+    model_config = ruled(
+        Rule(
+            "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$')",
+            "a job is called by at most 50 small letters, digits and dashes: its pods are called after it",
+        ),
+        Rule(
+            "!has(self.spec.intranet) || self.spec.intranet != 'Service' "
+            "|| self.metadata.name.matches('^[a-z]')",
+            "with intranet Service the name of a job begins with a letter: its Services are called after it",
+        ),
+    )
 
     api_version, plural, short_names = "batch.paddlepaddle.org/v1", "paddlejobs", ("pdj",)
     categories = ("all", "paddle")
