@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.kubernetes.waiting import until
 from tests.scenarios.pdc_home import PdcHome
-
-from paddlecloud.api.core import ConfigMap
 
 SCRIPT = """
 import os, sys
@@ -41,8 +38,8 @@ def test_a_script_is_followed_to_its_end(cluster: PdcHome, name: str, script: Pa
     assert "training  100%" in said and f"job {name} is Completed" in said
     # The code goes with the job.
     cluster.ok("delete", "job", name)
-    with cluster.client() as client:
-        until(lambda: client.find(ConfigMap, "default", f"{name}-code") is None, what="the end of the code")
+    assert "gone" in cluster.ok("wait", f"configmap/{name}-code", "--for", "delete", "--timeout", "60")
+    assert cluster.pdc("wait", f"configmap/{name}-code", "--for", "Ready").code == 1
 
 
 def test_a_script_that_fails_says_why(cluster: PdcHome, name: str, tmp_path: Path) -> None:

@@ -187,22 +187,35 @@ def why(settings: Settings, target: str, namespace: str) -> None:
 
 @click.command()
 @click.argument("target", metavar="KIND/NAME")
-@click.option("--for", "condition", required=True, help="A condition type (Completed, Ready, …) or a phase.")
+@click.option(
+    "--for", "condition", required=True, help="A condition type (Completed, …), a phase, or delete."
+)
 @click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds.")
 @namespace_option
 @pass_settings
 def wait(settings: Settings, target: str, condition: str, timeout: float, namespace: str) -> None:
-    """Wait until an object has a condition or a phase."""
-    typed, name = parts(target)
+    """Wait until an object has a condition or a phase, or is gone."""
     condition = condition.removeprefix("condition=")
     with settings.connect() as client:
-        kind, _ = holder(client, served(client), synonym(typed), Key(namespace, name))
-        key = Key(namespace if kind.namespaced else "", name)
-        for body in states(client, kind.place, key, time.monotonic() + timeout):
-            if holds(body, condition):
+        try:
+            if waited(client, target, namespace, condition, time.monotonic() + timeout):
                 click.echo(f"{target} has {condition}")
                 return
-    raise TimedOut(f"{target} has no {condition} after {timeout:g} s", next_step=f"pdc why {target}")
+        except NotFound:
+            if condition != "delete":
+                raise
+            click.echo(f"{target} is gone")
+            return
+    missed = "is still there" if condition == "delete" else f"has no {condition}"
+    raise TimedOut(f"{target} {missed} after {timeout:g} s", next_step=f"pdc why {target}")
+
+
+def waited(client: Client, target: str, namespace: str, condition: str, deadline: float) -> bool:
+    """Whether the object came to have the condition in time; raises `NotFound` once it is gone."""
+    typed, name = parts(target)
+    kind, _ = holder(client, served(client), synonym(typed), Key(namespace, name))
+    key = Key(namespace if kind.namespaced else "", name)
+    return any(holds(body, condition) for body in states(client, kind.place, key, deadline))
 
 
 def states(client: Client, place: Place, key: Key, deadline: float) -> Iterator[dict[str, Any]]:
