@@ -96,6 +96,26 @@ async def test_labels_that_change_reach_a_running_pod(yard: Yard) -> None:
         await yard.until(lambda: yard.log() == 'a="b"\n')
 
 
+async def test_a_label_is_shown_as_it_was_told_even_if_the_keeper_of_the_pod_has_not_heard_of_it(
+    yard: Yard,
+) -> None:
+    item = {"path": "key", "fieldRef": {"fieldPath": "metadata.labels['go']"}}
+    volume = {"name": "v", "downwardAPI": {"items": [item]}}
+    mount = {"volumeMounts": [{"name": "v", "mountPath": "/shown"}]}
+    yard.run(
+        "sh",
+        "-c",
+        "until [ -s /shown/key ]; do sleep 0.02; done; cat /shown/key",
+        volumes=[volume],
+        container=mount,
+    )
+    await yard.until(lambda: yard.now().phase == "Running")
+    async with refreshed(yard) as refreshing:
+        old = yard.now()
+        refreshing.pod_changed(old, old.but(metadata=old.metadata.but(labels={"go": "yes"})))
+        await yard.until(lambda: yard.log() == "yes")
+
+
 async def test_a_file_mounted_by_itself_stays_as_it_was(sandboxed: Yard) -> None:
     put(sandboxed, ConfigMap, "first")
     mounts = [

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.kubernetes.waiting import until
 from tests.scenarios.manifests import job, pod
-from tests.scenarios.pdc_home import PdcHome, fresh_home, is_alive, proc_file
+from tests.scenarios.pdc_home import PdcHome, fresh_home, is_alive, parent, proc_file
 
 from paddlecloud.api.core import ConfigMap, Pod
 from paddlecloud.api.meta import Metadata
@@ -36,7 +36,8 @@ def container_pid(home: PdcHome, name: str) -> int:
     """The first process of the pod's container, from its environment."""
     marks = f"POD_NAME={name}\0".encode()
     found = [p for p in home.processes() if marks in proc_file(p, "environ")]
-    return min(found)
+    # Not the smallest number: those begin anew when the kernel has used them all.
+    return next(p for p in found if parent(p) not in (0, *found))
 
 
 def kill_and_wait(home: PdcHome, *parts: str) -> None:
@@ -49,6 +50,7 @@ def kill_and_wait(home: PdcHome, *parts: str) -> None:
         return all(home.pid(part) not in (0, pid) for part, pid in before.items())
 
     until(replaced, what=f"new processes for {', '.join(parts)}")
+    until(lambda: home.pdc("get", "nodes").code == 0, what="an API that answers")
 
 
 def counted(home: PdcHome, name: str) -> list[int]:

@@ -22,6 +22,8 @@ from .filling import FILLED, SECRET, fill, folder_of, token_due
 from .places import ACCESS, Place, Sources, Volume, volumes_of
 
 LOG = log.logger("node.volumes")
+PERIODIC = (*SECRET, "downwardAPI")
+"""What is brought up to date although nobody said that it changed: tokens get old, fields cost nothing."""
 
 
 class Reference(NamedTuple):
@@ -44,7 +46,7 @@ class Refreshing:
         self._pods, self._place, self._sources, self._recorder = pods, place, sources, recorder
         self._evict = evict
         self._changed: set[Reference] = set()
-        self._relabelled: set[str] = set()
+        self._relabelled: dict[str, Pod] = {}
         self._wake = asyncio.Event()
 
     def changed(self, kind: str, key: Key) -> None:
@@ -54,7 +56,8 @@ class Refreshing:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         if old is not None and new is not None and shown(old) != shown(new):
-            self._relabelled.add(new.uid)
+            # As it was told here: who keeps the pod may hear of it a moment later.
+            self._relabelled[new.uid] = new
             self._wake.set()
 
     async def run(self) -> None:
@@ -67,11 +70,12 @@ class Refreshing:
                     on_time = False
             self._wake.clear()
             changed, self._changed = self._changed, set()
-            relabelled, self._relabelled = self._relabelled, set()
+            relabelled, self._relabelled = self._relabelled, {}
             for pod in list(self._pods()):
+                newer = relabelled.get(pod.uid)
                 # With the time it is the tokens' turn; with it, whatever was missed is made up for.
-                if on_time or pod.uid in relabelled or changed & references(pod):
-                    await self.refresh(pod, tokens_only=on_time)
+                if on_time or newer or changed & references(pod):
+                    await self.refresh(newer or pod, tokens_only=on_time and not newer)
                 if on_time:
                     await self.weigh(pod)
 
@@ -82,7 +86,7 @@ class Refreshing:
         place = self._place(pod)
         for volume in volumes_of(pod):
             filled = next((kind for kind in FILLED if kind in volume), "")
-            if not filled or (tokens_only and filled not in SECRET):
+            if not filled or (tokens_only and filled not in PERIODIC):
                 continue
             if not folder_of(volume, place).is_dir():
                 continue
