@@ -106,7 +106,10 @@ def test_nothing_is_left_of_pods_that_died_in_every_way_even_of_a_killed_platfor
         for name in names[1::2]:
             end(client, name)
         until(lambda: not phases(client), what="the end of all pods", limit=120)
-    until(lambda: traces(home) == clean, what=f"no trace of pods: {difference(home, clean)}", limit=30)
+    try:
+        until(lambda: not difference(home, clean), what="no trace of pods", limit=30)
+    except TimeoutError as error:
+        raise TimeoutError(f"{error}: {difference(home, clean)}") from None
     assert not [p for p in all_pids() if any(uid in proc_file(p, "environ") for uid in uids)]
 
     home.ok("down")
