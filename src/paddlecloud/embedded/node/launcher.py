@@ -134,5 +134,6 @@ async def start_zygote(home: Home, user_namespace: bool = False) -> None:
         if process.returncode is None:
             # Whoever ends now ends the zygotes it knows of; one that begins later would stay.
             process.kill()
+            await process.wait()
     if first_line != b"ready\n":
         raise Failed("the zygote ended at once", next_step=f"look into {home.logs / 'zygote.log'}")
