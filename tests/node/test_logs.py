@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -15,7 +16,7 @@ from tests.node.pod_yard import Yard
 from paddlecloud.embedded.node.kubelet import serving
 from paddlecloud.embedded.node.logfile import KEPT_FILES, name_of
 from paddlecloud.embedded.node.logplaces import BLOCK
-from paddlecloud.embedded.node.logs import Joiner, LogQuery, beginning, numbers
+from paddlecloud.embedded.node.logs import Joiner, LogQuery, beginning, numbers, stream
 
 
 class Asking:
@@ -220,3 +221,15 @@ async def test_times_come_with_the_lines_on_demand(ask: Asking) -> None:
     assert (await ask(f"sinceTime={lines[-1][0]}"))[1].endswith("end")
     assert await ask("sinceTime=2999-01-01T00:00:00Z") == (200, "")
     assert (await ask("sinceTime=yesterday"))[0] == 400
+
+
+async def test_a_log_that_is_followed_ends_when_its_pod_is_removed(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "log").write_bytes(written("last words"))
+    heard = []
+    async with asyncio.timeout(20):
+        async for piece in stream(run, LogQuery(follow=True)):
+            heard.append(piece)
+            shutil.rmtree(run)
+    assert heard and b"last words" in heard[0]

@@ -53,7 +53,7 @@ async def stream(run_folder: Path, query: LogQuery) -> AsyncIterator[bytes]:
 async def raw(run_folder: Path, query: LogQuery) -> AsyncIterator[bytes]:
     """Whole lines of the files, several at a time, from where *query* begins."""
     while not numbers(run_folder):
-        if not query.follow or attempts.read(run_folder).state.over:
+        if not query.follow or is_over(run_folder):
             return
         await asyncio.sleep(GLANCE)
     number, offset = beginning(run_folder, query)
@@ -76,7 +76,7 @@ async def of_file(run_folder: Path, file: int, number: int, follow: bool) -> Asy
     while True:
         # Asked before reading: what is read afterwards is all there will ever be.
         complete = any(other > number for other in numbers(run_folder))
-        over = complete or not follow or attempts.read(run_folder).state.over
+        over = complete or not follow or is_over(run_folder)
         while piece := os.read(file, PIECE):
             lines, newline, rest = (kept + piece).rpartition(b"\n")
             kept = rest
@@ -85,6 +85,14 @@ async def of_file(run_folder: Path, file: int, number: int, follow: bool) -> Asy
         if over:
             return
         await asyncio.sleep(GLANCE)
+
+
+def is_over(run_folder: Path) -> bool:
+    """Whether nobody writes any more: the run has ended, or its pod is being removed."""
+    try:
+        return not run_folder.is_dir() or attempts.read(run_folder).state.over
+    except FileNotFoundError:
+        return True
 
 
 class Joiner:
@@ -119,7 +127,10 @@ def beginning(run_folder: Path, query: LogQuery) -> tuple[int, int]:
 
 def numbers(run_folder: Path) -> list[int]:
     """Of the files there are now, oldest first."""
-    names = (name for name in os.listdir(run_folder) if name == "log" or name.startswith("log."))
+    try:
+        names = [name for name in os.listdir(run_folder) if name == "log" or name.startswith("log.")]
+    except FileNotFoundError:
+        return []  # its pod is gone; who has a file open reads on to its end
     return sorted(int(name.partition(".")[2] or 0) for name in names)
 
 
