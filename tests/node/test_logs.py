@@ -224,9 +224,9 @@ async def test_times_come_with_the_lines_on_demand(ask: Asking) -> None:
 
 
 async def test_a_log_that_is_followed_ends_when_its_pod_is_removed(tmp_path: Path) -> None:
-    run = tmp_path / "run"
+    run = tmp_path / "0"
     run.mkdir()
-    (run / "log").write_bytes(written("last words"))
+    (run / "log").write_bytes(written("F last words"))
     heard = []
     async with asyncio.timeout(20):
         async for piece in stream(run, LogQuery(follow=True)):
