@@ -24,7 +24,8 @@ def suite(name: str) -> Suite:
 def variables(name: str) -> dict[str, str]:
     """What a process of the suite is started with: nothing is inherited."""
     made = asyncio.run(Environments(ROOT).ensure(suite(name), lambda _: None))
-    return {"PATH": f"{made.bin}:/usr/bin:/bin", **made.variables, **suite(name).says.env}
+    says = suite(name).says.env
+    return {**says, "PATH": f"{made.bin}:{says.get('PATH', '/usr/bin:/bin')}", **made.variables}
 
 
 def python(name: str) -> str:

@@ -3,8 +3,23 @@ import re
 import pytest
 from tests.suites.environments import suite
 
-NAMES = ("core", "paddle", "serving", "shapes")
-LOCKED = ("paddle", "serving")
+NAMES = (
+    "core",
+    "data",
+    "paddle",
+    "paddle-ubuntu",
+    "paddleclas",
+    "paddledetection",
+    "paddlenlp",
+    "paddleocr",
+    "paddlerec",
+    "resnet",
+    "serving",
+    "serving-paddle",
+    "shapes",
+    "wide-and-deep",
+)
+LOCKED = ("data", "paddle", "serving", "serving-paddle", "wide-and-deep")
 
 
 @pytest.mark.parametrize("name", NAMES)

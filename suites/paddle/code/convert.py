@@ -2,7 +2,7 @@
 
 Writes `model.onnx` and `conversion.json` to the output folder, the report last: what it says is about the
 file beside it. A model whose answers differ is written all the same, with `exact` false; who serves it
-decides.
+decides. One that ONNX cannot express is told in the report and is no failure: it is served by Paddle.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ class Failure(Exception):
     """The conversion did not happen; the text says why."""
 
 
+class Inexpressible(Failure):
+    """The model is one, but ONNX has no words for it."""
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Convert a Paddle inference model to ONNX.")
     parser.add_argument("--model", type=Path, required=True, help="folder with the inference model")
@@ -44,16 +48,16 @@ def main() -> int:
     options.output.mkdir(parents=True, exist_ok=True)
     # A report of an earlier attempt must not be read as one on what comes now.
     (options.output / "conversion.json").unlink(missing_ok=True)
+    failed = False
     try:
         report = convert(options.model, options.output / "model.onnx")
+        print(f"converted to {options.output / 'model.onnx'}: {report['message']}", flush=True)
     except Failure as failure:
         report = {"format": "onnx", "exact": False, "message": str(failure)}
+        failed = not isinstance(failure, Inexpressible)
+        print(f"conversion failed: {failure}", file=sys.stderr)
     write(options.output / "conversion.json", json.dumps(report, indent=2).encode() + b"\n")
-    if "signature" not in report:
-        print(f"conversion failed: {report['message']}", file=sys.stderr)
-        return 1
-    print(f"converted to {options.output / 'model.onnx'}: {report['message']}", flush=True)
-    return 0
+    return 1 if failed else 0
 
 
 def convert(source: Path, target: Path) -> dict[str, Any]:
@@ -66,9 +70,9 @@ def convert(source: Path, target: Path) -> dict[str, Any]:
         # The default optimiser wants to install a package while it runs; ONNX Runtime folds constants itself.
         model = paddle2onnx.export(str(program), str(parameters), None, OPSET, optimize_tool="None")
     except (Exception, SystemExit) as error:  # it ends the process when a file is no model
-        raise Failure(f"paddle2onnx refuses {program} ({error}); its log above says more") from error
+        raise refusal(program, parameters, f"paddle2onnx refuses it ({error})") from error
     if not model:
-        raise Failure(f"paddle2onnx gave nothing for {program}; its log above names the operator")
+        raise refusal(program, parameters, "paddle2onnx gave nothing for it; its log names the operator")
     try:
         session = open_session(model)
         signature = {"inputs": tensors(session.get_inputs()), "outputs": tensors(session.get_outputs())}
@@ -88,13 +92,24 @@ def convert(source: Path, target: Path) -> dict[str, Any]:
     }
 
 
+def refusal(program: Path, parameters: Path, why: str) -> Failure:
+    """What Paddle itself can load is a model all the same."""
+    try:
+        paddle_engine(program, parameters)
+    except Exception as error:
+        return Failure(
+            f"Paddle cannot load {program.name} either ({str(error).splitlines()[0][:200]}); {why}"
+        )
+    return Inexpressible(f"{program.name} cannot be said in ONNX: {why}")
+
+
 def files(source: Path) -> tuple[Path, Path]:
-    """The program and the parameters: Paddle 3 writes model.json, Paddle 2 model.pdmodel."""
-    parameters = source / "model.pdiparams"
-    program = next((p for p in (source / "model.json", source / "model.pdmodel") if p.is_file()), None)
-    if program is None or not parameters.is_file():
-        raise Failure(f"{source} holds no model.json (or model.pdmodel) with model.pdiparams")
-    return program, parameters
+    """A program and the parameters of its name: Paddle 3 writes .json, Paddle 2 .pdmodel."""
+    for pattern in ("*.json", "*.pdmodel"):
+        for program in sorted(source.glob(pattern)):
+            if (parameters := program.with_suffix(".pdiparams")).is_file():
+                return program, parameters
+    raise Failure(f"{source} holds no program (.json or .pdmodel) with its .pdiparams")
 
 
 def open_session(model: bytes) -> Any:

@@ -1,0 +1,1 @@
+"""PaddleClas's commands on a small ResNet: pictures to classes."""

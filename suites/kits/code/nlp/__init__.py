@@ -1,0 +1,1 @@
+"""PaddleNLP's text classification on a small transformer."""

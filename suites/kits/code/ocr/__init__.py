@@ -1,0 +1,1 @@
+"""PaddleOCR's two halves on small networks of ours: finding text (DB) and reading it (CTC)."""

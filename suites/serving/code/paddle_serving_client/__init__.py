@@ -1,0 +1,1 @@
+"""The name under which Paddle Serving's command for clients is known."""

@@ -1,0 +1,1 @@
+"""The name under which Paddle Serving's command for servers is known."""

@@ -1,0 +1,104 @@
+"""Train wide & deep on clicks: with parameter servers, as one of several workers, or alone.
+
+Plain Paddle: nothing here knows the system it runs on. A process finds its role and the others by the
+variables TRAINING_ROLE, PADDLE_TRAINER_ID, PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS,
+PADDLE_TRAINERS_NUM, PADDLE_PORT and POD_IP; with PADDLE_WITH_GLOO the workers meet before they begin.
+Without them it trains alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+# Each process is given one core: more threads would only fight each other. Must be set before Paddle loads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import clicks
+import make_data
+from checkpoints import Checkpoints
+
+
+def main() -> int:
+    options = arguments()
+    role = os.environ.get("TRAINING_ROLE", "TRAINER")
+    with_servers = bool(os.environ.get("PADDLE_PSERVERS_IP_PORT_LIST"))
+    if role == "PSERVER" and not with_servers:
+        print("TRAINING_ROLE is PSERVER, but PADDLE_PSERVERS_IP_PORT_LIST names no servers", file=sys.stderr)
+        return 2
+    if role == "PSERVER" and (ended := stand_before_a_child()) is not None:
+        return ended
+    try:
+        splits = {} if role == "PSERVER" else load(options)
+    except clicks.BadData as error:
+        print(f"bad data: {error}; make a data set with make_data.py", file=sys.stderr)
+        return 2
+
+    import network
+
+    options.shape = network.Shape()
+    kept = Checkpoints(options.checkpoint)
+    if with_servers:
+        import servers
+
+        servers.serve(options) if role == "PSERVER" else servers.train(options, kept, **splits)
+    else:
+        import workers
+
+        workers.train(options, kept, **splits)
+    return 0
+
+
+def stand_before_a_child() -> int | None:
+    """None in a child that goes on; the first process ends it when told to, and then all is well.
+
+    Paddle's server never looks at signals, and the first process of a container is not ended by a signal that
+    it does not look at.
+    """
+    child = os.fork()
+    if not child:
+        return None
+    told: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        told.append(number)
+        os.kill(child, signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return 0 if told else (code if code >= 0 else 128 - code)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Train wide & deep on clicks.")
+    parser.add_argument("--data", type=Path, help="folder made by make_data.py [drawn from the seed]")
+    parser.add_argument("--output", type=Path, help="folder for the inference model")
+    parser.add_argument("--checkpoint", type=Path, help="folder to keep checkpoints in and to go on from")
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch-size", type=int, default=128, help="rows a step and worker")
+    parser.add_argument("--learning-rate", type=float, default=0.005)
+    parser.add_argument("--seed", type=int, default=make_data.SEED)
+    parser.add_argument("--gpus", default="", help="taken and left aside: this suite trains on the CPU")
+    return parser.parse_args()
+
+
+def load(options: argparse.Namespace) -> dict[str, clicks.Split]:
+    if options.data is None:
+        sizes = {"split": ("train", make_data.TRAIN), "test": ("test", make_data.TEST)}
+        return {use: clicks.drawn(name, count, options.seed) for use, (name, count) in sizes.items()}
+    return {
+        "split": clicks.read(options.data / make_data.FOLDERS["train"], make_data.FEATURES),
+        "test": clicks.read(options.data / make_data.FOLDERS["test"], make_data.FEATURES),
+    }
+
+
+if __name__ == "__main__":
+    # Paddle keeps the code it traces below the home; a container's user may have none.
+    with tempfile.TemporaryDirectory() as home:
+        os.environ.setdefault("HOME", home)
+        sys.exit(main())
