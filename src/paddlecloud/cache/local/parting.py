@@ -1,0 +1,158 @@
+"""A large file in parts that come at the same time, and are summed in their order as they lie on the disk.
+
+One connection seldom fills a link, and waits while its bytes are summed and written. A part that breaks off
+is asked for again by itself; the first error that stays ends all.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from ...errors import Failed
+from ..engine import Cancelled, Unfit
+from ..sources.source import CHUNK, Entry, Parted
+
+PART = 8 << 20
+"""Small ones cost the server more; with large ones the sum begins late, and ends long after the last byte."""
+LARGE = 64 << 20
+"""Bytes from which on a file is worth more than one connection."""
+MOST = 4
+"""Parts of one file that come at the same time."""
+TRIES = 3
+
+
+class Sum(Protocol):
+    def update(self, data: bytes | memoryview, /) -> None: ...
+
+
+def streams(sizes: Iterable[int], threads: int) -> int:
+    """Connections for each large file, so that all files together have no more than *threads*."""
+    large = sum(size >= LARGE for size in sizes)
+    return max(1, min(MOST, threads // large)) if large else 1
+
+
+class Span(NamedTuple):
+    begin: int
+    end: int
+
+
+class Spans:
+    """Which parts are still to be taken and which lie there; shared by all who bring and sum them."""
+
+    def __init__(self, size: int, part: int) -> None:
+        self._all = [Span(begin, min(size, begin + part)) for begin in range(0, size, part)]
+        self._waiting = iter(self._all)
+        self._there = set[Span]()
+        self._changed = threading.Condition()
+        self.error: BaseException | None = None
+
+    def taken(self) -> Iterator[Span]:
+        """The next one that nobody brings yet, until there are no more or all is in vain."""
+        while True:
+            with self._changed:
+                span = None if self.error else next(self._waiting, None)
+            if span is None:
+                return
+            yield span
+
+    def came(self, span: Span) -> None:
+        with self._changed:
+            self._there.add(span)
+            self._changed.notify_all()
+
+    def in_order(self) -> Iterator[Span]:
+        """Each when it lies there, from the first to the last; ends early when all is in vain."""
+        for span in self._all:
+            with self._changed:
+                while span not in self._there and self.error is None:
+                    self._changed.wait()
+                if self.error:
+                    return
+            yield span
+
+    def fail(self, error: BaseException) -> None:
+        with self._changed:
+            self.error = self.error or error
+            self._changed.notify_all()
+
+
+@dataclass(frozen=True)
+class Coming:
+    """One file on its way: *count* hears how many bytes came, and may raise to end it.
+
+    Of a part that has to come again it hears with a number below zero.
+    """
+
+    source: Parted
+    entry: Entry
+    file: int
+    """An open one, to be written and read."""
+    count: Callable[[int], None]
+    part: int = PART
+
+    def bring(self, sums: Sequence[Sum], streams: int) -> None:
+        """Write all bytes to the file and add them to *sums*."""
+        spans = Spans(self.entry.size, self.part)
+        deeds = [*(partial(self._stream, spans) for _ in range(streams))]
+        deeds += [partial(self._sum, spans, one) for one in sums]
+
+        def attempt(deed: Callable[[], None]) -> None:
+            try:
+                deed()
+            except BaseException as error:
+                spans.fail(error)
+
+        with ThreadPoolExecutor(len(deeds), thread_name_prefix="parts") as pool:
+            for deed in deeds:
+                pool.submit(attempt, deed)
+        if spans.error:
+            raise spans.error
+
+    def _stream(self, spans: Spans) -> None:
+        for span in spans.taken():
+            self._part(span)
+            spans.came(span)
+
+    def _sum(self, spans: Spans, one: Sum) -> None:
+        room = memoryview(bytearray(CHUNK))
+        for at, end in spans.in_order():
+            while at < end:
+                # It was just written, and is still in memory.
+                got = os.preadv(self.file, [room[: end - at]], at)
+                if not got:
+                    raise Failed(f"the copy of {self.entry.path} was cut off while it was made")
+                one.update(room[:got])
+                at += got
+
+    def _part(self, span: Span) -> None:
+        for attempt in range(1, TRIES + 1):
+            at = span.begin
+            try:
+                for piece in self.source.part(self.entry, *span):
+                    write_at(self.file, piece, at)
+                    at += len(piece)
+                    self.count(len(piece))
+                if at == span.end:
+                    return
+                raise Failed(f"{self.entry.path} broke off after {at} of {self.entry.size} bytes")
+            except (Cancelled, Unfit):
+                raise
+            except Failed:
+                with suppress(Cancelled):
+                    self.count(span.begin - at)
+                if attempt == TRIES:
+                    raise
+
+
+def write_at(file: int, piece: bytes, at: int) -> None:
+    rest = memoryview(piece)
+    while rest:
+        written = os.pwrite(file, rest, at)
+        rest, at = rest[written:], at + written
