@@ -8,7 +8,9 @@ import pytest
 
 from paddlecloud.errors import Failed, NotFound, WrongUse
 from paddlecloud.models.fetch import fetch
-from paddlecloud.models.objects import FolderStore, store_at
+from paddlecloud.models.folderstore import FolderStore
+from paddlecloud.models.keys import manifest_key
+from paddlecloud.models.opening import store_at
 from paddlecloud.models.upload import Step, Upload, upload
 
 REPORT = {"format": "onnx", "exact": True, "maxDifference": 0.0, "tolerance": 1e-4}
@@ -58,10 +60,10 @@ def test_the_manifest_is_the_last_write(what: Upload, store: FolderStore) -> Non
     with pytest.raises(KeyboardInterrupt):
         upload(what, store, stop)
     with pytest.raises(NotFound):
-        store.read_manifest("shapes", "shapes-1")
+        store.read(manifest_key("shapes", "shapes-1"))
 
     upload(what, store, nobody)
-    assert store.read_manifest("shapes", "shapes-1")
+    assert store.read(manifest_key("shapes", "shapes-1"))
 
 
 def test_uploading_again_copies_nothing(what: Upload, store: FolderStore) -> None:
@@ -85,7 +87,7 @@ def test_a_version_never_changes(what: Upload, store: FolderStore) -> None:
 
     with pytest.raises(Failed, match="other files"):
         upload(what, store, nobody)
-    assert store.read_manifest("shapes", "shapes-1") == first
+    assert store.read(manifest_key("shapes", "shapes-1")) == first
 
 
 def test_a_damaged_blob_is_found_by_the_fetch_and_healed_by_an_upload(
@@ -139,7 +141,9 @@ def test_what_is_no_plain_file_of_the_folder_is_refused(
         upload(what, store, nobody)
 
 
-@pytest.mark.parametrize("uri", ["s3://bucket/models", "objects", "file://elsewhere/x", "file:relative"])
+@pytest.mark.parametrize(
+    "uri", ["bos://bucket/models", "s3:///models", "objects", "file://elsewhere/x", "file:relative"]
+)
 def test_a_store_that_nobody_serves_is_a_sentence(uri: str) -> None:
     with pytest.raises(WrongUse, match="no model store"):
         store_at(uri)

@@ -3,22 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
 from tests.kubernetes.rest import Rest
+from tests.kubernetes.waiting import until as wait_until
 from tests.servers import Server
 
-from paddlecloud.api.core import Pod
-from paddlecloud.api.knative import KnativeService, Revision
-from paddlecloud.api.meta import Resource
+from paddlecloud.api.knative import KnativeService
 from paddlecloud.cluster.kubeconfig import from_kubeconfig
 from paddlecloud.errors import Failed
 from paddlecloud.serving.gateway import run
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @asynccontextmanager
@@ -62,11 +60,11 @@ async def test_a_service_is_found_served_and_gone_as_its_objects_are(
     async with gateway(server) as url, pod() as port:
         assert "no service answers" in await until(url, host, 404)
 
-        await asyncio.to_thread(make_service, rest, namespace)
-        assert "no pod that is ready" in await until(url, host, 503)
-
-        await asyncio.to_thread(make_pod, rest, namespace, port)
-        assert await until(url, host, 200) == "hello"
+        await asyncio.to_thread(make_service, rest, namespace, port)
+        # The pod is there and not ready: a request waits for it.
+        waiting = asyncio.create_task(until(url, host, 200))
+        await asyncio.to_thread(become_ready, rest, namespace)
+        assert await waiting == "hello"
 
         await asyncio.to_thread(
             rest.delete, f"/apis/serving.knative.dev/v1/namespaces/{namespace}/services/shop"
@@ -80,26 +78,17 @@ async def test_a_taken_port_is_a_sentence(server: Server) -> None:
             await run(from_kubeconfig(server.kubeconfig), "127.0.0.1", port)
 
 
-def make_service(rest: Rest, namespace: str) -> None:
-    base = f"/apis/serving.knative.dev/v1/namespaces/{namespace}"
-    made(rest, f"{base}/services", KnativeService.read({"metadata": {"name": "shop"}, "spec": {}}))
-    made(rest, f"{base}/revisions", Revision.read({"metadata": {"name": "shop-1"}, "spec": {}}))
-    told(rest, f"{base}/services/shop", {"latestReadyRevisionName": "shop-1"})
-
-
-def make_pod(rest: Rest, namespace: str, port: int) -> None:
-    labels = {"serving.knative.dev/service": "shop", "serving.knative.dev/revision": "shop-1"}
+def make_service(rest: Rest, namespace: str, port: int) -> None:
     container = {"name": "c", "image": "paddlecloud/serving", "ports": [{"containerPort": port}]}
-    pod = {"metadata": {"name": "shop-1-0", "labels": labels}, "spec": {"containers": [container]}}
+    template = {"metadata": {"name": "shop-1"}, "spec": {"containers": [container]}}
+    service = KnativeService.read({"metadata": {"name": "shop"}, "spec": {"template": template}})
+    rest.post(f"/apis/serving.knative.dev/v1/namespaces/{namespace}/services", service.wire()).expect(201)
+
+
+def become_ready(rest: Rest, namespace: str) -> None:
+    """What a node would say of the pod of the only revision."""
     base = f"/api/v1/namespaces/{namespace}/pods"
-    made(rest, base, Pod.read(pod))
+    query = f"{base}?labelSelector=serving.knative.dev/revision=shop-1"
+    [pod] = wait_until(lambda: rest.get(query).expect(200)["items"], what="a pod")
     ready = {"podIP": "127.0.0.1", "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-    told(rest, f"{base}/shop-1-0", ready)
-
-
-def made(rest: Rest, path: str, obj: Resource) -> None:
-    rest.post(path, obj.wire()).expect(201)
-
-
-def told(rest: Rest, path: str, status: dict[str, Any]) -> None:
-    rest.merge(f"{path}/status", {"status": status}).expect(200)
+    rest.merge(f"{base}/{pod['metadata']['name']}/status", {"status": ready}).expect(200)

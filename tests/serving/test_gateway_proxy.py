@@ -13,8 +13,9 @@ from yarl import URL
 
 from paddlecloud.api.meta import Key
 from paddlecloud.errors import Unavailable
+from paddlecloud.serving.gateway import runner_of
 from paddlecloud.serving.proxy import Proxy
-from paddlecloud.serving.routes import Backend, Table
+from paddlecloud.serving.routes import Backend, Fleet, Table, Target
 
 HOST = {"Host": "shop.team.example.com"}
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -39,10 +40,18 @@ async def pod(answer: Answer) -> AsyncIterator[int]:
         yield port
 
 
+SHOP, REVISION = Key("team", "shop"), Key("team", "shop-1")
+
+
+def a_table(*ports: int, **fleet: Any) -> Table:
+    backends = tuple(Backend("127.0.0.1", p) for p in ports)
+    return Table({SHOP: (Target(REVISION, 100.0),)}, {REVISION: Fleet(backends, **fleet)})
+
+
 @asynccontextmanager
 async def proxied(*ports: int) -> AsyncIterator[str]:
     """The address of a proxy for one service whose pods listen on *ports*, tried in that order."""
-    table = Table({Key("team", "shop"): tuple(Backend("127.0.0.1", p, 1.0) for p in ports)})
+    table = a_table(*ports)
     async with listening(Proxy(lambda: table, luck=lambda: 0.0).app()) as port:
         yield f"http://127.0.0.1:{port}"
 
@@ -220,3 +229,191 @@ async def test_compressed_answers_redirects_and_heads_are_left_as_they_are() -> 
             assert (moved.status, moved.headers["Location"]) == (302, "/elsewhere")
         async with asked(url, method="HEAD", headers=HOST) as head:
             assert head.status == 200 and await head.read() == b""
+
+
+async def test_the_first_request_for_a_sleeping_service_wakes_it_and_is_held_until_a_pod_answers() -> None:
+    woken: list[Key] = []
+    state = a_table(wakes=True)
+
+    async with pod(echo) as port:
+
+        def wake(revision: Key) -> None:
+            nonlocal state
+            woken.append(revision)
+            state = a_table(port, wakes=True)
+            asyncio.get_running_loop().call_soon(proxy.lanes.changed)
+
+        proxy = Proxy(lambda: state, wake=wake)
+        async with (
+            listening(proxy.app()) as front,
+            asked(f"http://127.0.0.1:{front}/", data=b"x", headers=HOST, method="POST") as answer,
+        ):
+            assert answer.status == 201 and (await answer.json())["body"] == "x"
+    assert woken == [REVISION]
+
+
+@pytest.mark.parametrize(
+    "fleet, status, words",
+    [
+        ({"wakes": True, "timeout": 0.01}, 503, "within 0.01 s"),
+        ({"wakes": True, "trouble": "Container failed with: bye"}, 503, "Container failed with: bye"),
+        ({}, 503, "no pod that is ready"),
+    ],
+    ids=["too late", "failed", "nothing to wake"],
+)
+async def test_a_request_that_nobody_will_answer_is_told_so(
+    fleet: dict[str, Any], status: int, words: str
+) -> None:
+    table = a_table(**fleet)
+    async with (
+        listening(Proxy(lambda: table).app()) as front,
+        asked(f"http://127.0.0.1:{front}/", headers=HOST) as answer,
+    ):
+        assert answer.status == status and words in (await answer.json())["error"]
+
+
+async def test_a_pod_gets_no_more_requests_at_a_time_than_it_may() -> None:
+    at_once, most, gate = 0, 0, asyncio.Event()
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await gate.wait()
+        at_once -= 1
+        return web.Response()
+
+    async with pod(answer) as port:
+        table = a_table(port, limit=2)
+        proxy = Proxy(lambda: table)
+        async with listening(proxy.app()) as front, aiohttp.ClientSession() as client:
+
+            async def ask() -> int:
+                async with client.get(f"http://127.0.0.1:{front}/", headers=HOST) as said:
+                    return said.status
+
+            asking = [asyncio.create_task(ask()) for _ in range(6)]
+            async with asyncio.timeout(10):
+                while at_once < 2 or sum(len(lane.held) for lane in proxy.lanes.lanes.values()) < 4:
+                    await asyncio.sleep(0.01)
+            gate.set()
+            assert await asyncio.gather(*asking) == [200] * 6
+    assert most == 2
+
+
+@pytest.mark.parametrize(
+    "method, headers, data, repeated",
+    [
+        ("GET", {}, None, True),
+        ("POST", {"Idempotency-Key": "1"}, b"x", True),
+        ("POST", {}, b"x", False),
+        ("DELETE", {}, None, False),
+    ],
+)
+async def test_what_may_be_repeated_goes_to_another_pod_when_one_dies_over_it(
+    method: str, headers: dict[str, str], data: bytes | None, repeated: bool
+) -> None:
+    async def dies(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    async with (
+        pod(dies) as first,
+        pod(echo) as second,
+        proxied(first, second) as url,
+        asked(url, data=data, headers=HOST | headers, method=method) as answer,
+    ):
+        assert answer.status == (201 if repeated else 502)
+        if repeated:
+            assert (await answer.json())["body"] == (data or b"").decode()
+
+
+async def test_a_successor_of_a_dead_pod_is_waited_for() -> None:
+    """The table knows of a death a moment later than the connection."""
+    state = a_table(closed_port(), wakes=True)
+    async with pod(echo) as port:
+        proxy = Proxy(lambda: state)
+        async with listening(proxy.app()) as front, asyncio.TaskGroup() as tasks:
+
+            async def comes() -> None:
+                nonlocal state
+                while not proxy.lanes.lanes:
+                    await asyncio.sleep(0.01)
+                state = a_table(port, wakes=True)
+                proxy.lanes.changed()
+
+            tasks.create_task(comes())
+            async with asked(f"http://127.0.0.1:{front}/", headers=HOST) as answer:
+                assert answer.status == 201
+
+
+async def test_a_client_that_does_not_say_what_it_wants_is_hung_up_on() -> None:
+    runner = runner_of(Proxy(lambda: a_table(closed_port())).app(), idle=0.3)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        reader, writer = await asyncio.open_connection(*runner.addresses[0][:2])
+        writer.write(b"POST /predict HTTP/1.1\r\nHost: shop.")
+        async with asyncio.timeout(20):
+            assert await reader.read() == b""
+        writer.close()
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_client_that_goes_away_leaves_its_place_to_others() -> None:
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: web.Request) -> web.Response:
+        begun.set()
+        try:
+            await request.read()
+        finally:
+            over.set()
+        return web.Response()
+
+    async with pod(slow) as port:
+        table = a_table(port, limit=1)
+        proxy = Proxy(lambda: table)
+        async with listening(proxy.app()) as at:
+            _, writer = await asyncio.open_connection("127.0.0.1", at)
+            writer.write(b"POST / HTTP/1.1\r\nHost: shop.team.example.com\r\nContent-Length: 9\r\n\r\nhalf")
+            async with asyncio.timeout(20):
+                await begun.wait()
+                assert proxy.lanes.lanes[REVISION].meter.under_way == 1
+                writer.close()
+                await over.wait()
+                while proxy.lanes.lanes[REVISION].meter.under_way or proxy.lanes.lanes[REVISION].busy:
+                    await asyncio.sleep(0)
+
+
+async def test_a_canary_gets_copies_and_its_answers_reach_nobody() -> None:
+    seen: list[str] = []
+
+    async def default(request: web.Request) -> web.Response:
+        seen.append(f"default: {(await request.read()).decode()}")
+        return web.json_response({"result": "default"})
+
+    async def canary(request: web.Request) -> web.Response:
+        seen.append(f"canary: {(await request.read()).decode()}")
+        return web.json_response({"result": "canary"})
+
+    trial = Key("team", "shop-canary")
+    async with pod(default) as one, pod(canary) as two:
+        fleets = {
+            REVISION: Fleet((Backend("127.0.0.1", one),)),
+            trial: Fleet((Backend("127.0.0.1", two),)),
+        }
+        targets = (Target(REVISION, 100.0), Target(trial, 0.0, "canary"))
+        table = Table({SHOP: targets}, fleets, {SHOP: 100.0})
+        proxy = Proxy(lambda: table, luck=lambda: 0.0)
+        async with listening(proxy.app()) as at:
+            async with asked(f"http://127.0.0.1:{at}/x", "POST", headers=HOST, data=b"question") as answer:
+                assert await answer.json() == {"result": "default"}
+            async with asyncio.timeout(20):
+                while trial not in proxy.lanes.lanes or not proxy.lanes.lanes[trial].tally.compared:
+                    await asyncio.sleep(0.01)
+        tally = proxy.lanes.lanes[trial].tally
+        assert seen == ["default: question", "canary: question"]
+        assert (tally.requests, tally.errors, tally.compared, tally.different) == (1, 0, 1, 1)

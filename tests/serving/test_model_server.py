@@ -1,79 +1,28 @@
-"""The model server as its pod runs it: in the locked environment of the serving suite, asked over HTTP.
-
-The model takes `x: float32[-1, 2, 3]` and `n: int64[-1]` and gives the sum of each x and twice each n.
-"""
+"""The model server as its pod runs it, asked as Paddle Serving's web service is."""
 
 import json
-import signal
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.serving.modelservers import PATIENCE, ROWS, ask, metric, models, serving, start
 from tests.suites.environments import python, variables
 
-from paddlecloud.models.objects import FolderStore
+from paddlecloud.models.folderstore import FolderStore
 from paddlecloud.models.upload import Upload, upload
-
-PATIENCE = 30
-MAKE_MODEL = """
-import sys
-from onnx import TensorProto as T, helper as h, save
-v = h.make_tensor_value_info
-inputs = [v("x", T.FLOAT, ["b", 2, 3]), v("n", T.INT64, ["b"])]
-outputs = [v("total", T.FLOAT, ["b"]), v("twice", T.INT64, ["b"])]
-axes = h.make_tensor("axes", T.INT64, [2], [1, 2])
-total = h.make_node("ReduceSum", ["x", "axes"], ["total"], keepdims=0)
-twice = h.make_node("Add", ["n", "n"], ["twice"])
-graph = h.make_graph([total, twice], "sums", inputs, outputs, [axes])
-save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8), sys.argv[1])
-"""
-ROWS = [[1, 2, 3], [4, 5, 6]]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    subprocess.run([python("shapes"), "-c", MAKE_MODEL, str(folder / "model.onnx")], check=True, timeout=60)
-    return folder
-
-
-def start(model: Path) -> "subprocess.Popen[str]":
-    command = [python("serving"), "-m", "paddlecloud.serving.server", "--model", str(model)]
-    return subprocess.Popen(
-        [*command, "--name", "sums", "--port", "0"],
-        env=variables("serving"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def model() -> Path:
+    return models() / "sums"
 
 
 @pytest.fixture(scope="module")
 def address(model: Path) -> Iterator[str]:
-    process = start(model)
-    assert process.stdout is not None
-    try:
-        listening, ready = process.stdout.readline(), process.stdout.readline()
-        assert ready.startswith("ready: sums"), process.communicate(timeout=PATIENCE)
-        yield listening.removeprefix("listening on ").strip()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
-
-
-def ask(url: str, body: Any = None) -> tuple[int, str]:
-    data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=PATIENCE) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
+    with serving("--model", str(model), "--name", "sums") as address:
+        yield address
 
 
 @pytest.mark.parametrize(
@@ -109,7 +58,7 @@ def test_a_feed_is_answered(address: str, feed: Any, fetch: list[str], result: d
     [
         (b"", "no JSON"),
         (b"{", "no JSON"),
-        (b"[]", '"feed" and "fetch"'),
+        (b"[]", "JSON object"),
         ({"feed": {}}, '"feed" and "fetch"'),
         ({"feed": [], "fetch": []}, "at least one"),
         ({"feed": "x", "fetch": []}, "at least one"),
@@ -146,21 +95,16 @@ def test_it_is_healthy_ready_and_described(address: str) -> None:
 
 
 def test_requests_are_counted(address: str) -> None:
-    before = counted(address)
+    marks = (
+        ('code="200"', "requests_total"),
+        ('code="400"', "requests_total"),
+        ('le="+Inf"', "request_seconds"),
+    )
+    before = [metric(address, *pair) for pair in marks]
     ask(f"{address}/any/prediction", {"feed": {"x": ROWS, "n": 4}, "fetch": []})
     ask(f"{address}/any/prediction", {})
-    after = counted(address)
-    assert [after[k] - before.get(k, 0) for k in ("200", "400", "le")] == [1, 1, 2]
-
-
-def counted(address: str) -> dict[str, float]:
-    lines = [line.rpartition(" ") for line in ask(f"{address}/metrics")[1].splitlines() if line[0] != "#"]
-    return {
-        key: float(number)
-        for name, _, number in lines
-        for key, mark in (("200", 'code="200"'), ("400", 'code="400"'), ("le", 'le="+Inf"'))
-        if mark in name
-    }
+    after = [metric(address, *pair) for pair in marks]
+    assert [a - b for a, b in zip(after, before, strict=True)] == [1, 1, 2]
 
 
 @pytest.mark.parametrize("content, sentence", [(None, "there is no"), (b"broken", "does not load")])
@@ -169,7 +113,7 @@ def test_a_model_that_does_not_load_ends_the_server(
 ) -> None:
     if content:
         (tmp_path / "model.onnx").write_bytes(content)
-    process = start(tmp_path)
+    process = start("--model", str(tmp_path), "--name", "sums")
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1 and sentence in err and "Traceback" not in err
 

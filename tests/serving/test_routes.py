@@ -1,26 +1,32 @@
+"""From objects to the table: who gets which share, which pods may be asked, which host means what."""
+
 from typing import Any
 
 import pytest
 
+from paddlecloud.api.apps import Deployment
 from paddlecloud.api.core import Pod
 from paddlecloud.api.knative import KnativeService, Revision
 from paddlecloud.api.meta import Key
-from paddlecloud.serving.routes import Backend, Table, order, shares, table
+from paddlecloud.serving.routes import Backend, Cluster, Fleet, Table, Target, table, targets
 
 READY = [{"type": "Ready", "status": "True"}]
 SHOP = Key("team", "shop")
+LABELS = {"serving.knative.dev/service": "shop"}
+R1, R2 = Key("team", "r1"), Key("team", "r2")
 
 
 def a_service(**status: Any) -> KnativeService:
     return KnativeService.read({"metadata": {"name": "shop", "namespace": "team"}, "status": status})
 
 
-def a_revision(name: str, **metadata: Any) -> Revision:
-    return Revision.read({"metadata": {"name": name, "namespace": "team", **metadata}})
+def a_revision(name: str, spec: dict[str, Any] | None = None, **metadata: Any) -> Revision:
+    about = {"name": name, "namespace": "team", "labels": LABELS, **metadata}
+    return Revision.read({"metadata": about, "spec": spec or {}})
 
 
 def a_pod(revision: str, ip: str, **changes: Any) -> Pod:
-    labels = {"serving.knative.dev/service": "shop", "serving.knative.dev/revision": revision}
+    labels = {**LABELS, "serving.knative.dev/revision": revision}
     body: dict[str, Any] = {
         "metadata": {"name": f"pod-{ip}", "namespace": "team", "labels": labels},
         "spec": {"containers": [{"name": "c", "ports": [{"containerPort": 9393}]}]},
@@ -29,24 +35,30 @@ def a_pod(revision: str, ip: str, **changes: Any) -> Pod:
     return Pod.read({key: {**part, **changes.get(key, {})} for key, part in body.items()})
 
 
-def routed(service: KnativeService, *pods: Pod, revisions: tuple[str, ...] = ("r1", "r2")) -> list[Backend]:
-    return list(table([service], map(a_revision, revisions), pods).services[SHOP])
+def fleet_of(*pods: Pod, revision: Revision | None = None) -> Fleet:
+    made = table(Cluster([a_service()], [revision or a_revision("r1")], pods))
+    return made.fleets[R1]
 
 
-def test_the_ready_pods_of_the_newest_ready_revision_share_the_requests() -> None:
-    service = a_service(latestReadyRevisionName="r1")
-    found = routed(service, a_pod("r1", "127.0.1.2"), a_pod("r1", "127.0.1.1"), a_pod("r2", "127.0.1.3"))
+def test_the_ready_pods_of_a_revision_are_its_fleet() -> None:
+    found = fleet_of(a_pod("r1", "127.0.1.2"), a_pod("r1", "127.0.1.1"), a_pod("r2", "127.0.1.3"))
 
-    assert found == [Backend("127.0.1.1", 9393, 50.0), Backend("127.0.1.2", 9393, 50.0)]
+    assert found.backends == (Backend("127.0.1.1", 9393), Backend("127.0.1.2", 9393))
 
 
-def test_traffic_is_split_by_revision_whatever_their_pods() -> None:
-    traffic = [{"revisionName": "r1", "percent": 90}, {"revisionName": "r2", "percent": 10}]
-    found = routed(
-        a_service(traffic=traffic), a_pod("r1", "a"), a_pod("r2", "b"), a_pod("r2", "c")
-    )  # fmt: skip
+def test_a_fleet_knows_the_limits_of_its_revision_and_whether_it_can_be_woken() -> None:
+    revision = a_revision("r1", {"containerConcurrency": 3, "timeoutSeconds": 10})
+    labels = {"serving.knative.dev/revision": "r1"}
+    deployment = Deployment.read({"metadata": {"name": "d", "namespace": "team", "labels": labels}})
+    asleep = table(Cluster([], [revision], (), [deployment])).fleets[R1]
 
-    assert {b.host: b.weight for b in found} == {"a": 90.0, "b": 5.0, "c": 5.0}
+    assert asleep == Fleet((), limit=3, timeout=10.0, wakes=True) and asleep.usable
+    assert not fleet_of(revision=revision).usable
+
+
+def test_a_fleet_that_cannot_start_says_why() -> None:
+    said = {"conditions": [{"type": "Ready", "status": "False", "message": "no image"}]}
+    assert fleet_of(revision=a_revision("r1").but(status=said)).trouble == "no image"
 
 
 @pytest.mark.parametrize(
@@ -61,76 +73,78 @@ def test_traffic_is_split_by_revision_whatever_their_pods() -> None:
         a_pod("r1", "a", metadata={"namespace": "other"}),
         a_pod("r2", "a"),
     ],
-    ids=["not ready", "no address", "no port", "no container", "going", "foreign", "elsewhere", "no traffic"],
+    ids=["not ready", "no address", "no port", "no container", "going", "foreign", "elsewhere", "another's"],
 )
 def test_a_pod_that_must_not_get_requests_gets_none(pod: Pod) -> None:
-    assert routed(a_service(latestReadyRevisionName="r1"), pod) == []
+    assert fleet_of(pod).backends == ()
 
 
-def test_a_revision_that_is_gone_gets_no_requests() -> None:
-    service = a_service(latestReadyRevisionName="r1")
-    assert routed(service, a_pod("r1", "a"), revisions=()) == []
+def test_a_revision_that_is_going_has_no_fleet() -> None:
     going = a_revision("r1", deletionTimestamp="2024-01-01T00:00:00Z")
-    assert table([service], [going], [a_pod("r1", "a")]).services[SHOP] == ()
+    assert table(Cluster([a_service()], [going], [a_pod("r1", "a")])).fleets == {}
 
 
 @pytest.mark.parametrize(
     "status, spec, expected",
     [
-        ({}, {}, {}),
-        ({"latestReadyRevisionName": "r1"}, {}, {"r1": 100}),
+        ({}, {}, ()),
+        ({"latestReadyRevisionName": "r1"}, {}, (Target(R1, 100),)),
         (
             {"latestReadyRevisionName": "r1", "traffic": [{"latestRevision": True, "percent": 100}]},
             {},
-            {"r1": 100},
+            (Target(R1, 100),),
         ),
         (
             {"latestReadyRevisionName": "r1"},
-            {"traffic": [{"revisionName": "r0", "percent": 100}]},
-            {"r0": 100},
+            {"traffic": [{"revisionName": "r2", "percent": 100}]},
+            (Target(R2, 100),),
         ),
         (
-            {
-                "latestReadyRevisionName": "r1",
-                "traffic": [{"percent": 60}, {"revisionName": "r1", "percent": 40}],
-            },
+            {"traffic": [{"revisionName": "r1", "percent": 90}, {"revisionName": "r2", "tag": "canary"}]},
             {},
-            {"r1": 100},
-        ),
-        (
-            {"traffic": [{"revisionName": "r1"}, {"revisionName": "r2", "percent": 100}]},
-            {},
-            {"r1": 0, "r2": 100},
+            (Target(R1, 90), Target(R2, 0, "canary")),
         ),
     ],
 )
-def test_shares(status: dict[str, Any], spec: dict[str, Any], expected: dict[str, float]) -> None:
-    assert shares(a_service(**status).but(spec=spec)) == expected
+def test_the_shares_of_a_service(
+    status: dict[str, Any], spec: dict[str, Any], expected: tuple[Target, ...]
+) -> None:
+    assert targets(a_service(**status).but(spec=spec)) == expected
 
 
 @pytest.mark.parametrize(
     "host, found",
     [
-        ("shop.team.example.com", True),
-        ("shop.team", True),
-        ("Shop.Team.Example.com:8080", True),
-        ("shop.team.example.com.", True),
-        ("shop", False),
-        ("shop.other.example.com", False),
-        ("team.shop", False),
-        ("x.shop.team.example.com", False),
-        ("127.0.0.1:8080", False),
-        ("", False),
+        ("shop.team.example.com", (SHOP, "")),
+        ("shop.team", (SHOP, "")),
+        ("Shop.Team.Example.com:8080", (SHOP, "")),
+        ("shop.team.example.com.", (SHOP, "")),
+        ("canary-shop.team.example.com", (SHOP, "canary")),
+        ("other-shop.team.example.com", None),
+        ("shop", None),
+        ("shop.other.example.com", None),
+        ("team.shop", None),
+        ("x.shop.team.example.com", None),
+        ("127.0.0.1:8080", None),
+        ("", None),
     ],
 )
-def test_the_service_of_a_host(host: str, found: bool) -> None:
-    assert (Table({SHOP: ()}).by_host(host) == SHOP) is found
+def test_the_service_of_a_host(host: str, found: tuple[Key, str] | None) -> None:
+    assert Table({SHOP: (Target(R1, 90), Target(R2, 10, "canary"))}).by_host(host) == found
 
 
 @pytest.mark.parametrize(
-    "luck, first", [(0.0, "a"), (0.29, "a"), (0.31, "b"), (0.99, "b")]
-)  # fmt: skip
-def test_luck_chooses_by_weight_and_the_others_follow(luck: float, first: str) -> None:
-    backends = (Backend("a", 1, 30), Backend("b", 1, 70))
-    tried = [b.host for b in order(backends, luck)]
-    assert tried[0] == first and sorted(tried) == ["a", "b"]
+    "luck, tag, order",
+    [
+        (0.0, "", [R1, R2]),
+        (0.29, "", [R1, R2]),
+        (0.31, "", [R2, R1]),
+        (0.99, "", [R2, R1]),
+        (0.0, "canary", [R2]),
+        (0.0, "silent", [Key("team", "r3")]),
+    ],
+)
+def test_luck_chooses_by_share_and_the_others_follow(luck: float, tag: str, order: list[Key]) -> None:
+    shares = (Target(R1, 30), Target(R2, 70, "canary"), Target(Key("team", "r3"), 0, "silent"))
+
+    assert Table({SHOP: shares}).choice(SHOP, tag, luck) == order

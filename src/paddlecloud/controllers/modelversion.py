@@ -10,26 +10,26 @@ from __future__ import annotations
 
 import json
 
+from ..api.batch import Job
 from ..api.core import ConfigMap, Pod
-from ..api.meta import Condition, Metadata
+from ..api.meta import Condition, Resource
 from ..api.model import ModelPhase, ModelVersion, ModelVersionStatus
 from .conditions import condition, progressing, set_conditions, waiting
 from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Selection, Snapshot
-from .hub import SETTINGS, store_of, store_volume
-
-REPORT = "manifest.json"
-CONVERTER, UPLOADER = "paddlecloud/paddle", "paddlecloud/core"
-LABEL = "hub.paddlepaddle.org/version"
+from .hub import SETTINGS, store_of
+from .modelconversions import recorded, wanted
+from .modelpods import CONTAINERS, REPORT, make_pod, pod_name, report_name, report_of
 
 
 def reconcile(version: ModelVersion, seen: Snapshot) -> Decision:
     reports = tuple(seen.owned(ConfigMap).values())
     if version.status.phase.final:
         # What was written stays as it is. The pod goes once it has ended; a failed one is kept for its log.
-        failed = version.status.phase is ModelPhase.FAILED
-        pods = tuple(p for p in seen.owned(Pod).values() if failed or not p.finished)
-        return Decision(version.status, (*reports, *pods))
-    store = store_of(seen)
+        if version.status.phase is ModelPhase.FAILED:
+            return Decision(version.status, (*reports, *seen.owned(Pod).values()))
+        pods = tuple(p for p in seen.owned(Pod).values() if not p.finished)
+        return converting(version, (*reports, *pods), seen)
+    store = store_of(seen, version.namespace)
     status = status_of(version, store, seen)
     wanted: tuple[ConfigMap | Pod, ...] = (report_of(version),)
     if not status.phase.final and store:
@@ -39,11 +39,25 @@ def reconcile(version: ModelVersion, seen: Snapshot) -> Decision:
     return Decision(status, wanted, notes=notes(status))
 
 
+def converting(version: ModelVersion, kept: tuple[Resource, ...], seen: Snapshot) -> Decision:
+    """A Ready version, and the Jobs that make other formats of it."""
+    new = recorded(version, seen)
+    names = {(child.kind, child.name) for child in kept}
+    jobs = tuple(c for c in wanted(version, new, seen) if (c.kind, c.name) not in names)
+    status = version.status
+    if new:
+        status = status.but(conversions=[*status.conversions, *new])
+    notes = tuple(
+        Note("Normal" if c.files else "Warning", "Converted", f"to {c.format}: {c.message}") for c in new
+    )
+    return Decision(status, (*kept, *jobs), notes=notes)
+
+
 def asks(version: ModelVersion, seen: Snapshot) -> tuple[Question, ...]:
     pod = seen.owned(Pod).get(pod_name(version))
     if pod is None or pod.phase != "Failed" or version.status.phase.final:
         return ()
-    return tuple(LogQuestion(pod.namespace, pod.name, c) for c in ("convert", "upload"))
+    return tuple(LogQuestion(pod.namespace, pod.name, c) for c in CONTAINERS)
 
 
 def related(_: ModelVersion) -> tuple[Ref | Selection, ...]:
@@ -54,7 +68,7 @@ CONTROLLER = Controller(
     "modelversion",
     ModelVersion,
     reconcile,
-    owns=(Pod, ConfigMap),
+    owns=(Pod, ConfigMap, Job),
     reads=(ConfigMap,),
     related=related,
     asks=asks,
@@ -105,66 +119,12 @@ def changed(old: ModelVersionStatus, new: list[Condition], seen: Snapshot) -> li
 
 
 def failure(version: ModelVersion, seen: Snapshot) -> str:
-    for container in ("upload", "convert"):
+    for container in reversed(CONTAINERS):
         said = seen.answers.get(LogQuestion(version.namespace, pod_name(version), container))
         if said:
             lines = "\n".join(str(said).rstrip().splitlines()[-6:])
             return f"{container} failed; its last lines:\n{lines}"
     return f"pod {pod_name(version)} failed and left no log"
-
-
-def pod_name(version: ModelVersion) -> str:
-    return f"{version.name}-upload"
-
-
-def report_name(version: ModelVersion) -> str:
-    return f"{version.name}-manifest"
-
-
-def report_of(version: ModelVersion) -> ConfigMap:
-    """Made empty by us, so that it is ours; the uploader fills it in."""
-    return ConfigMap(
-        metadata=Metadata(
-            name=report_name(version), namespace=version.namespace, labels={LABEL: version.name}
-        )
-    )
-
-
-def make_pod(version: ModelVersion, store: str) -> Pod:
-    source = f"/source/{version.spec.source.path.strip('/')}".rstrip("/")
-    volumes, mounts = store_volume(store, read_only=False)
-    shared = [{"name": "source", "mountPath": "/source"}, {"name": "converted", "mountPath": "/converted"}]
-    convert = {
-        "name": "convert",
-        "image": CONVERTER,
-        "command": ["python", "convert.py", "--model", source, "--output", "/converted"],
-        "volumeMounts": shared,
-    }
-    converts = version.spec.format == "paddle"
-    upload = {
-        "name": "upload",
-        "image": UPLOADER,
-        "command": [
-            "python", "-m", "paddlecloud.pipelines.components.upload", "--source", source,
-            "--store", store, "--model", version.spec.model, "--version", version.name,
-            "--report", f"configmap:{version.namespace}/{report_name(version)}",
-            *(("--converted", "/converted") if converts else ()),
-        ],
-        "volumeMounts": [*shared, *mounts],
-    }  # fmt: skip
-    return Pod(
-        metadata=Metadata(name=pod_name(version), namespace=version.namespace, labels={LABEL: version.name}),
-        spec={
-            "restartPolicy": "Never",
-            "initContainers": [convert] if converts else [],
-            "containers": [upload],
-            "volumes": [
-                {"name": "source", "persistentVolumeClaim": {"claimName": version.spec.source.pvc}},
-                {"name": "converted", "emptyDir": {}},
-                *volumes,
-            ],
-        },
-    )
 
 
 def notes(status: ModelVersionStatus) -> tuple[Note, ...]:

@@ -1,206 +1,184 @@
-"""Decides the Knative Service behind a PaddleService, and tells how it is doing.
+"""Decides the Knative Service behind a PaddleService: its template, its traffic, and nothing else.
 
 `model: name@alias` is resolved once and pinned in the status: a service does not change under its users
-because an alias moved, unless it was told to `follow`.
+because an alias moved, unless it was told to `follow`. What answers goes on answering until what takes its
+place is ready, whatever is waited for and whatever fails (`servingreleases`).
 """
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
-from ..api.knative import KnativeService
+from ..api.knative import MIRROR, SERVICE_LABEL, KnativeService, Revision
 from ..api.meta import Condition, Metadata
-from ..api.model import Model, ModelPhase, ModelVersion
-from ..api.paddleservice import (
-    ElasticPaddleService,
-    EndpointSpec,
-    EndpointStatus,
-    PaddleService,
-    PaddleServiceStatus,
-)  # fmt: skip
-from .conditions import condition, progressing, set_conditions, waiting
-from .contract import Controller, Decision, Note, Ref, Selection, Snapshot, difference
-from .hub import store_volume
-from .model import resolve
+from ..api.model import Model, ModelVersion
+from ..api.paddleservice import ElasticPaddleService, EndpointStatus, PaddleService, PaddleServiceStatus
+from .conditions import waiting
+from .contract import Controller, Decision, Ref, Selection, Snapshot
+from .servinggates import Trial, course, look_again, tally_of
+from .servingmodels import resolved
+from .servingreleases import (
+    CANARY,
+    DEFAULT,
+    Answering,
+    Wanted,
+    answering,
+    known_templates,
+    named,
+    next_template,
+    shares,
+    traffic_block,
+)
+from .servingstatus import Sight, news, status_of, status_while_waiting, steps_told
+from .servingtemplates import template_of
 
-SERVER = "paddlecloud/serving"
-PORT = 9292
-DOMAIN = "example.com"
+INSTALL = "https://knative.dev/docs/install/yaml-install/serving"
 
 
 def reconcile(service: PaddleService, seen: Snapshot) -> Decision:
-    default, wait = resolved(service, seen)
+    before = service.status.default or EndpointStatus(), service.status.canary or EndpointStatus()
+    default, wait = resolved(DEFAULT, service.spec.default, before, seen)
+    wait = name_taken(service, seen) or engine_missing(seen) or wait
     if wait:
-        # What answers now goes on answering.
-        status = status_of(service, default, waits(wait), seen)
-        return Decision(status, tuple(seen.owned(KnativeService).values()), notes=notes(service, status))
-    wanted = make_service(service, default)
-    status = status_of(service, default, answers(seen.owned(KnativeService).get(service.name), wanted), seen)
-    return Decision(status, (wanted,), notes=notes(service, status))
+        kept = tuple(seen.owned(KnativeService).values())
+        return Decision(status_while_waiting(service, wait, seen), kept)
+    canary, trial_waits = None, None
+    if service.spec.canary is not None:
+        canary, trial_waits = resolved(CANARY, service.spec.canary, before[::-1], seen)
+    inner = seen.owned(KnativeService).get(service.name)
+    revisions = {r.name: r for r in seen.all(Revision)}
+    wanted = wanted_revisions(service, (default, None if trial_waits else canary), inner, revisions)
+    ready = [name for name, revision in revisions.items() if revision.ready]
+    past = who_answers(inner)
+    now = answering(past, wanted, ready)
+    if trial_waits:
+        # The canary there was keeps its share while the next one is waited for.
+        now = Answering(now.default, past.canary)
+    release = course(service.spec.release, service.status.release, trial_of(wanted, now, revisions), seen.now)
+    split = shares(now, release.percent if release else share_meanwhile(service, inner))
+    template = next_template(inner, wanted, revisions)
+    sight = Sight(inner, revisions, {w.role: w.name for w in wanted}, now, split, trial_waits)
+    status = status_of(service, (default, canary), sight, seen.now).but(release=release)
+    return Decision(
+        status,
+        (make_service(service, template, traffic_block(split)),),
+        notes=(*news(service, status, past, sight), *steps_told(service.status.release, release)),
+        counts_only=same_but_for_counts(service.status, status),
+        check_again=look_again(service.spec.release, release, seen.now),
+    )
 
 
 def related(service: PaddleService) -> tuple[Ref | Selection, ...]:
-    reference = service.spec.default.model
-    if not reference:
-        return ()
-    name = reference.partition("@")[0]
-    return (Ref(Model, service.namespace, name), Selection(ModelVersion, service.namespace))
+    space = service.namespace
+    endpoints = [e for e in (service.spec.default, service.spec.canary) if e and e.model]
+    models = tuple(Ref(Model, space, e.model.partition("@")[0]) for e in endpoints)
+    versions = (Selection(ModelVersion, space),) if endpoints else ()
+    revisions = Selection(Revision, space, ((SERVICE_LABEL, service.name),))
+    return (*models, *versions, revisions, Ref(namesake(service), space, service.name))
 
 
-CONTROLLER = Controller(
-    "paddleservice",
-    PaddleService,
-    reconcile,
-    owns=(KnativeService,),
-    reads=(Model, ModelVersion),
-    related=related,
-)
-ELASTIC = Controller(
-    "elasticpaddleservice",
-    ElasticPaddleService,
-    reconcile,
-    owns=(KnativeService,),
-    reads=(Model, ModelVersion),
-    related=related,
-)
+def controller(name: str, kind: type[PaddleService], other: type[PaddleService]) -> Controller:
+    reads = (Model, ModelVersion, Revision, other)
+    return Controller(name, kind, reconcile, owns=(KnativeService,), reads=reads, related=related)
 
 
-def resolved(service: PaddleService, seen: Snapshot) -> tuple[EndpointStatus, Condition | None]:
-    """What the default endpoint serves, and what keeps it from serving."""
-    spec, old = service.spec.default, service.status.default or EndpointStatus()
-    if not spec.model:
-        if spec.container_image and spec.tag and spec.port:
-            return EndpointStatus(name=old.name), None
-        return old, waiting(
-            "Incomplete",
-            "spec.default needs either model, or containerImage, tag and port; edit the PaddleService",
-        )
-    name = spec.model.partition("@")[0]
-    model = seen.find(Model, name)
-    # A changed reference is a new question; the pin answers only the one it was made for.
-    pinned = old.model_version if old.model == spec.model and not spec.follow else ""
-    wanted = pinned or resolve(spec.model, model)
-    if not wanted:
-        return old, waiting(
-            "WaitingForModel",
-            f"waits for {spec.model}: no such model or alias; push a version or move the alias",
-        )
-    version = seen.find(ModelVersion, wanted)
-    if version is None or version.status.phase is not ModelPhase.READY:
-        shown = version.status.phase.value if version else "missing"
-        return old, waiting("WaitingForModel", f"waits for ModelVersion {wanted} to be Ready; it is {shown}")
-    storage = version.status.storage
-    return EndpointStatus(name=old.name, model=spec.model, model_version=wanted, storage=storage), None
+CONTROLLER = controller("paddleservice", PaddleService, ElasticPaddleService)
+ELASTIC = controller("elasticpaddleservice", ElasticPaddleService, PaddleService)
 
 
-def waits(wait: Condition) -> list[Condition]:
-    return [condition("Ready", False, wait.reason, wait.message), wait]
+def namesake(service: PaddleService) -> type[PaddleService]:
+    """The other group in which a service may have this name."""
+    return PaddleService if isinstance(service, ElasticPaddleService) else ElasticPaddleService
 
 
-def answers(inner: KnativeService | None, wanted: KnativeService) -> list[Condition]:
-    """Whether what is wanted now is what answers; an older revision that answers does not count."""
-    ready = inner.condition("Ready") if inner else {}
-    if inner and ready.get("status") == "True" and up_to_date(inner, wanted):
-        return [
-            condition("Ready", True, "Serving"),
-            condition("DefaultEndpointReady", True, "Serving"),
-            progressing("Serving"),
-        ]
-    why = str(ready.get("message") or "the endpoint is starting")
-    reason = str(ready.get("reason") or "Starting")
-    return [
-        condition("Ready", False, reason, why),
-        condition("DefaultEndpointReady", False, reason, why),
-        waiting(reason, why) if ready.get("status") == "False" else progressing(reason, why),
-    ]
-
-
-def up_to_date(inner: KnativeService, wanted: KnativeService) -> bool:
-    told = int(inner.status.get("observedGeneration") or 0) >= inner.metadata.generation
-    return told and not difference(inner, wanted)
-
-
-def status_of(
-    service: PaddleService, default: EndpointStatus, current: list[Condition], seen: Snapshot
-) -> PaddleServiceStatus:
-    inner = seen.owned(KnativeService).get(service.name)
-    revision = str(inner.status.get("latestReadyRevisionName") or "") if inner else ""
-    return PaddleServiceStatus(
-        url=f"http://{service.name}.{service.namespace}.{DOMAIN}",
-        replicas=int(inner.status.get("actualReplicas") or 0) if inner else 0,
-        default=default.but(name=revision or default.name),
-        observed_generation=service.metadata.generation,
-        conditions=set_conditions(service.status.conditions, current, seen.now),
+def name_taken(service: PaddleService, seen: Snapshot) -> Condition | None:
+    kind = namesake(service)
+    other = next((r for r in seen.related if type(r) is kind and r.name == service.name), None)
+    if other is None or birth(service) < birth(other):
+        return None
+    return waiting(
+        "NameTaken",
+        f"{kind.plural}.{kind.group()}/{service.name} is older and has the address of that name; "
+        "delete one of the two, or give it another name",
     )
 
 
-def make_service(service: PaddleService, default: EndpointStatus) -> KnativeService:
-    spec = service.spec
-    if spec.default.model:
-        container, volumes = model_server(spec.default, default)
-    else:
-        container, volumes = own_image(spec.default), []
-    container["name"] = spec.runtime_version or "server"
-    container["volumeMounts"] = [*container.get("volumeMounts", ()), *spec.volume_mounts]
-    if spec.resources:
-        container["resources"] = spec.resources
-    if spec.working_dir:
-        container["workingDir"] = spec.working_dir
-    pod: dict[str, Any] = {"containers": [container], "volumes": [*volumes, *spec.volumes]}
+def birth(service: Any) -> tuple[str, str]:
+    stamp = service.metadata.creation_timestamp
+    return stamp.isoformat() if stamp else "", service.api_version
+
+
+def engine_missing(seen: Snapshot) -> Condition | None:
+    if KnativeService not in seen.missing:
+        return None
+    return waiting(
+        "EngineMissing", f"this cluster has no Knative Serving, which runs services: install it ({INSTALL})"
+    )
+
+
+def wanted_revisions(
+    service: PaddleService,
+    endpoints: tuple[EndpointStatus, EndpointStatus | None],
+    inner: KnativeService | None,
+    revisions: dict[str, Revision],
+) -> tuple[Wanted, ...]:
+    """The default first."""
+    known, default, canary = known_templates(inner, revisions.values()), *endpoints
+    body = template_of(service, service.spec.default, default)
+    first = named(service.name, DEFAULT, body, known)
+    if canary is None or service.spec.canary is None:
+        return (first,)
+    body = template_of(service, service.spec.canary, canary)
+    return first, named(service.name, CANARY, body, known)
+
+
+def who_answers(inner: KnativeService | None) -> Answering:
+    """The roles as the traffic of the Knative Service has them."""
+    if inner is None:
+        return Answering()
+    targets: list[dict[str, Any]] = inner.spec.get("traffic") or []
+    trial = next((t for t in targets if t.get("tag") == CANARY), {})
+    stable = next((t for t in targets if t.get("tag") != CANARY), {})
+    default = stable.get("revisionName") or inner.status.get("latestReadyRevisionName")
+    return Answering(str(default or ""), str(trial.get("revisionName") or ""))
+
+
+def trial_of(wanted: tuple[Wanted, ...], now: Answering, revisions: dict[str, Revision]) -> Trial:
+    """The canary that is asked for, once it answers."""
+    name = next((w.name for w in wanted if w.role == CANARY), "")
+    if not name or name != now.canary or name == now.default:
+        return Trial("")
+    revision = revisions.get(name)
+    said = revision.condition("Ready") if revision else {"status": "False", "message": "it is gone"}
+    trouble = str(said.get("message") or "it failed") if said.get("status") == "False" else ""
+    return Trial(name, tally_of(revision), trouble)
+
+
+def share_meanwhile(service: PaddleService, inner: KnativeService | None) -> int | None:
+    """The share of a canary outside of a release; one that waits for its successor keeps what it has.
+
+    The first step is its successor's: the one before may have been rolled back.
+    """
+    if service.spec.release is None or not service.spec.release.steps:
+        return service.spec.canary_traffic_percent
+    targets: list[dict[str, Any]] = (inner.spec.get("traffic") or []) if inner else []
+    return next((int(t.get("percent") or 0) for t in targets if t.get("tag") == CANARY), 0)
+
+
+def make_service(
+    service: PaddleService, template: dict[str, Any], traffic: list[dict[str, Any]]
+) -> KnativeService:
+    mirrored = service.spec.release.mirror_percent if service.spec.release and service.spec.canary else 0
     return KnativeService(
-        metadata=Metadata(name=service.name, namespace=service.namespace),
-        spec={"template": {"metadata": {"annotations": scaling(service)}, "spec": pod}},
+        metadata=Metadata(
+            name=service.name,
+            namespace=service.namespace,
+            labels=dict(service.metadata.labels),
+            annotations={MIRROR: str(mirrored)} if service.spec.release else {},
+        ),
+        spec={"template": template, "traffic": traffic},
     )
 
 
-def model_server(spec: EndpointSpec, default: EndpointStatus) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Our server: it fetches the pinned version by content, then answers."""
-    model = spec.model.partition("@")[0]
-    fetch = ["python", "-m", "paddlecloud.models.fetch", "--store", default.storage, "--model", model,
-             "--version", default.model_version, "--to", "/model"]  # fmt: skip
-    serve = ["python", "-m", "paddlecloud.serving.server", "--model", "/model", "--name", model,
-             "--port", str(spec.port or PORT)]  # fmt: skip
-    volumes, mounts = store_volume(default.storage, read_only=True)
-    container = {
-        "image": SERVER,
-        "command": ["sh", "-c", f"{shlex.join(fetch)} && exec {shlex.join(serve)}"],
-        "ports": [{"containerPort": spec.port or PORT}],
-        "readinessProbe": {"httpGet": {"path": "/readyz", "port": spec.port or PORT}, "periodSeconds": 1},
-        "volumeMounts": [{"name": "model", "mountPath": "/model"}, *mounts],
-    }
-    return container, [{"name": "model", "emptyDir": {}}, *volumes]
-
-
-def own_image(spec: EndpointSpec) -> dict[str, Any]:
-    container: dict[str, Any] = {
-        "image": f"{spec.container_image}:{spec.tag}",
-        "ports": [{"containerPort": spec.port}],
-        "readinessProbe": {"tcpSocket": {"port": spec.port}, "periodSeconds": 1},
-    }
-    if spec.arg:
-        container |= {"command": ["/bin/bash", "-c"], "args": [spec.arg]}
-    return container
-
-
-def scaling(service: PaddleService) -> dict[str, str]:
-    """Knative's own names for how a service scales."""
-    wanted, prefix = service.spec.service, "autoscaling.knative.dev"
-    given = {
-        "class": wanted.autoscaler and wanted.autoscaler.value,
-        "metric": wanted.metric and wanted.metric.value,
-        "window": wanted.window,
-        "min-scale": wanted.min_scale,
-        "max-scale": wanted.max_scale,
-        "target": wanted.target,
-    }
-    return {f"{prefix}/{key}": str(value) for key, value in given.items() if value not in (None, "")}
-
-
-def notes(service: PaddleService, status: PaddleServiceStatus) -> tuple[Note, ...]:
-    def ready(conditions: list[Condition]) -> str:
-        return next((c.status for c in conditions if c.type == "Ready"), "")
-
-    if ready(status.conditions) == "True" and ready(service.status.conditions) != "True":
-        return (Note("Normal", "Ready", f"answers at {status.url}"),)
-    return ()
+def same_but_for_counts(old: PaddleServiceStatus, new: PaddleServiceStatus) -> bool:
+    return old != new and old.but(replicas=new.replicas).wire() == new.wire()

@@ -12,10 +12,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..errors import Failed, PaddleCloudError
+from ..api.model import StoredFile
+from ..errors import Failed, NotFound, PaddleCloudError
 from . import manifest
+from .keys import manifest_key, push_key
 from .manifest import Manifest
-from .objects import ObjectStore, digest, store_at
+from .objects import Moved, ObjectStore, digest
+from .opening import store_at
 
 COMPLETE = Path(".paddlecloud") / "manifest.json"
 
@@ -23,12 +26,18 @@ COMPLETE = Path(".paddlecloud") / "manifest.json"
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="paddlecloud.models.fetch", description=__doc__.splitlines()[0])
     parser.add_argument("--store", required=True, help="URI of the model store")
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--version", required=True)
+    parser.add_argument("--model", default="")
+    parser.add_argument("--version", default="")
+    parser.add_argument("--pushed", default="", help="digest of a push, instead of a model and a version")
     parser.add_argument("--to", required=True, type=Path, help="folder for the files")
     options = parser.parse_args(arguments)
     try:
-        fetched = fetch(store_at(options.store), options.model, options.version, options.to)
+        store = store_at(options.store)
+        if options.pushed:
+            files = fetch_push(store, options.pushed, options.to)
+            print(f"fetched {len(files)} pushed files, {sum(f.size for f in files)} bytes")
+            return 0
+        fetched = fetch(store, options.model, options.version, options.to)
     except PaddleCloudError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -36,19 +45,45 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def fetch(store: ObjectStore, model: str, version: str, to: Path) -> Manifest:
-    """Bring the version into *to*. Raises `NotFound` for an unknown one, `Failed` for a damaged one."""
-    content = store.read_manifest(model, version)
-    wanted = manifest.parse(content)
+def fetch(
+    store: ObjectStore,
+    model: str,
+    version: str,
+    to: Path,
+    *,
+    linked: bool = True,
+    moved: Moved = lambda _: None,
+) -> Manifest:
+    """Bring the version into *to*. Raises `NotFound` for an unknown one, `Failed` for a damaged one.
+
+    Files that are *linked* may be the store's own: they are for programs that only read.
+    """
     try:
-        for file in wanted.files:
+        content = store.read(manifest_key(model, version))
+    except NotFound as error:
+        raise NotFound(f"the store {store} has no version {version} of model {model}") from error
+    wanted = manifest.parse(content)
+    lay(store, wanted.files, to, linked=linked, moved=moved)
+    lay_mark(to / COMPLETE, content)
+    return wanted
+
+
+def fetch_push(store: ObjectStore, digest: str, to: Path) -> list[StoredFile]:
+    """Bring what a client pushed into *to*."""
+    files = manifest.parse_push(store.read(push_key(digest)))
+    lay(store, files, to, linked=True, moved=lambda _: None)
+    return files
+
+
+def lay(store: ObjectStore, files: list[StoredFile], to: Path, *, linked: bool, moved: Moved) -> None:
+    try:
+        for file in files:
             target = to / file.path
             if not holds(target, file.sha256):
-                bring(store, file.sha256, target)
-        write(to / COMPLETE, content)
+                bring(store, file.sha256, target, linked=linked)
+            moved(file.size)
     except OSError as error:
         raise Failed(f"{error.filename or to} cannot be written: {error.strerror}") from error
-    return wanted
 
 
 def holds(path: Path, sha256: str) -> bool:
@@ -58,14 +93,13 @@ def holds(path: Path, sha256: str) -> bool:
         return digest(file).sha256 == sha256
 
 
-def bring(store: ObjectStore, sha256: str, target: Path) -> None:
-    """Put a blob to *target*: as a link to the store's own file where that is possible, else as a copy."""
+def bring(store: ObjectStore, sha256: str, target: Path, *, linked: bool) -> None:
+    """Put a blob to *target*: as a link to the store's own file where that is wanted and possible."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as folder:
         part = Path(folder) / "part"
-        local = store.local(sha256)
-        linked = local is not None and link(local, part)
-        if not linked:
+        local = store.local(sha256) if linked else None
+        if local is None or not link(local, part):
             with store.open(sha256) as source, part.open("wb") as copy:
                 digest(source, into=copy)
                 os.fsync(copy.fileno())
@@ -86,11 +120,14 @@ def link(source: Path, target: Path) -> bool:
     return True
 
 
-def write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def lay_mark(path: Path, content: bytes) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_bytes(content)
-    os.replace(part, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        os.replace(part, path)
+    except OSError as error:
+        raise Failed(f"{path} cannot be written: {error.strerror}") from error
 
 
 if __name__ == "__main__":

@@ -49,8 +49,10 @@ def build(
     *,
     report: Mapping[str, Any] | None = None,
     metrics: Mapping[str, Any] | None = None,
+    signature: Signature | None = None,
 ) -> Manifest:
-    """The manifest of these files; *report* is what the conversion said, *metrics* what the training said.
+    """The manifest of these files; *report* is what the conversion said, *metrics* what the training said,
+    *signature* what the files themselves say where the conversion does not.
 
     Raises `WrongUse` for names and paths that cannot be kept.
     """
@@ -63,6 +65,8 @@ def build(
         said["conversions"] = [{k: v for k, v in report.items() if k != "signature" and v is not None}]
         if report.get("signature"):
             said["signature"] = report["signature"]
+    if signature and "signature" not in said:
+        said["signature"] = signature.wire()
     numbers = {k: float(v) for k, v in (metrics or {}).items() if type(v) in (int, float)}
     if numbers:
         said["metrics"] = numbers
@@ -75,6 +79,16 @@ def parse(content: bytes) -> Manifest:
         return checked(orjson.loads(content), Failed)
     except orjson.JSONDecodeError as error:
         raise Failed(f"the manifest is no JSON: {error}", next_step="upload the version again") from error
+
+
+def parse_push(content: bytes) -> list[StoredFile]:
+    """The files of a push. Raises `Failed`, as `parse` does."""
+    try:
+        said = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise Failed(f"the list of pushed files is no JSON: {error}", next_step="push again") from error
+    files = said.get("files") if isinstance(said, dict) else None
+    return checked({"model": "pushed", "version": "pushed", "files": files}, Failed).files
 
 
 def checked(said: Any, wrong: type[WrongUse | Failed]) -> Manifest:

@@ -1,6 +1,7 @@
 """The gateway: one address in front of all services of a cluster, which it follows.
 
 The routing table is made anew when something changed and a request asks for it, never for each change.
+Beside it works the autoscaler, which sees the same requests.
 """
 
 from __future__ import annotations
@@ -13,28 +14,35 @@ from contextlib import AsyncExitStack
 from aiohttp import web
 
 from .. import log
+from ..api.apps import Deployment
 from ..api.core import Pod
-from ..api.knative import KnativeService, Revision
+from ..api.knative import REVISION_LABEL, KnativeService, Revision
 from ..cluster.client import Client
 from ..cluster.informer import Informer
 from ..cluster.kubeconfig import Access
 from ..errors import Failed, Unavailable
+from . import tally
+from .autoscaling import Autoscaler
 from .proxy import Proxy
-from .routes import REVISION_LABEL, Table, table
+from .routes import Cluster, Table, table
 
 _log = log.logger("gateway")
+IDLE = 75.0
+"""Seconds a connection may be silent; longer than clients keep one, so that they hang up first."""
 
 
 class Routes:
-    """The routing table of a cluster, as of the last change seen."""
+    """The routing table of a cluster, as of the last change seen; *changed* hears of every change."""
 
     def __init__(self, client: Client) -> None:
         self.services = Informer(client, KnativeService)
         self.revisions = Informer(client, Revision)
         # The pods of everybody else are many and none of its business.
         self.pods = Informer(client, Pod, labels=REVISION_LABEL)
+        self.deployments = Informer(client, Deployment, labels=REVISION_LABEL)
+        self.changed: Callable[[], None] = lambda: None
         self._table: Table | None = None
-        self._informers = (self.services, self.revisions, self.pods)
+        self._informers = (self.services, self.revisions, self.pods, self.deployments)
         for informer in self._informers:
             informer.subscribe(self._changed)
 
@@ -43,7 +51,9 @@ class Routes:
         if not all(informer.synced.is_set() for informer in self._informers):
             raise Unavailable("the gateway has just started and does not know the services yet; ask again")
         if self._table is None:
-            self._table = table(self.services.all(), self.revisions.all(), self.pods.all())
+            self._table = table(
+                Cluster(self.services.all(), self.revisions.all(), self.pods.all(), self.deployments.all())
+            )
         return self._table
 
     async def follow(self) -> None:
@@ -54,6 +64,12 @@ class Routes:
 
     def _changed(self, _: object, __: object) -> None:
         self._table = None
+        self.changed()
+
+
+def runner_of(app: web.Application, idle: float = IDLE) -> web.AppRunner:
+    """Whoever does not bring the head of a request within *idle* seconds is hung up on."""
+    return web.AppRunner(app, access_log=None, shutdown_timeout=5, keepalive_timeout=idle)
 
 
 async def run(
@@ -71,8 +87,10 @@ async def run(
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(access))
         routes = Routes(client)
-        app = Proxy(routes.current, sockets=sockets).app()
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
+        autoscaler = Autoscaler(client, routes.revisions, routes.deployments, routes.services)
+        proxy = Proxy(routes.current, sockets=sockets, wake=autoscaler.wake)
+        routes.changed = proxy.lanes.changed
+        runner = runner_of(proxy.app())
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         site = web.TCPSite(runner, host, port)
@@ -86,4 +104,7 @@ async def run(
         bound = int(runner.addresses[0][1])
         _log.info("listening on %s:%d", host, bound)
         on_bound(bound)
-        await routes.follow()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(routes.follow())
+            tasks.create_task(autoscaler.run(proxy.lanes, routes.current))
+            tasks.create_task(tally.tell(client, routes.current, proxy.lanes.lanes))

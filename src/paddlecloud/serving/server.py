@@ -1,8 +1,10 @@
-"""The model server: one model, asked over HTTP as Paddle Serving's web service is.
+"""The model server: models of some folders, asked over HTTP and gRPC.
 
     python -m paddlecloud.serving.server --model DIR --name NAME [--host ADDRESS] [--port PORT]
+    python -m paddlecloud.serving.server --model NAME=DIR --model NAME=DIR …
+    python -m paddlecloud.serving.server --models FOLDER
 
-It listens at once and is ready when the model has answered once; a model that does not load ends it with a
+It listens at once and is ready when every model has answered once; a model that does not load ends it with a
 sentence. Inference runs in threads: the loop stays free for health and for other requests.
 """
 
@@ -10,163 +12,153 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import signal
 import sys
-import time
-from collections.abc import Awaitable, Callable
+import uuid
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import orjson
 import uvloop
-from aiohttp import web
 
-from ..errors import ApiError, BadRequest, PaddleCloudError, TooLarge, Unavailable
-from .engine import OnnxEngine, load
-from .metrics import Metrics
-from .predict import Tensor, predict
+from ..errors import PaddleCloudError, WrongUse
+from .answering import Answering
+from .batching import Rule
+from .engine import Effort
+from .http1 import Limits, Listener
+from .http2 import GrpcDoor
+from .models import Means, Models
 
-LARGEST_BODY = 64 << 20
 SECONDS_TO_FINISH = 10.0
-CONCURRENT = 2
-OPEN_INFERENCE_TYPES = {"float32": "FP32", "float64": "FP64", "float16": "FP16", "bool": "BOOL"}
-Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]
+WAITING = 1024  # connections that may wait to be accepted
+CODING = 2  # threads beside those of the engines: large bodies and processors
+
+
+@dataclass(frozen=True)
+class Options:
+    folders: Mapping[str, Path]
+    host: str
+    port: int
+    effort: Effort
+    rule: Rule
+    limits: Limits
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = parsed(arguments, os.environ.get("POD_IP") or "127.0.0.1")
     try:
-        uvloop.run(serve(options))
+        options = parsed(arguments, os.environ.get("POD_IP") or "127.0.0.1", processors())
+        return run(options)
     except PaddleCloudError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+
+
+def run(options: Options) -> int:
+    """Serve until SIGTERM or SIGINT. Raises `Failed` for a model that does not load."""
+    try:
+        uvloop.run(serve(options))
     except OSError as error:
         print(f"cannot listen on {options.host}:{options.port}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
 
 
-def parsed(arguments: list[str] | None, host: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="paddlecloud.serving.server", description="Serve one ONNX model.")
-    parser.add_argument("--model", required=True, type=Path, help="folder with model.onnx")
-    parser.add_argument("--name", required=True, help="name of the model")
-    parser.add_argument("--host", default=host, help="address to listen on; default: POD_IP, else 127.0.0.1")
-    parser.add_argument("--port", type=int, default=9393, help="0 takes any free one")
-    parser.add_argument("--threads", type=int, default=1, help="threads of one inference")
-    return parser.parse_args(arguments)
+def parsed(arguments: list[str] | None, host: str, cores: int) -> Options:
+    """Raises `WrongUse`; argparse ends the process for what is no option."""
+    parser = argparse.ArgumentParser(prog="paddlecloud.serving.server", description="Serve models.")
+    add = parser.add_argument
+    add(
+        "--model", action="append", default=[], help="folder of a model, or NAME=FOLDER; repeated for several"
+    )
+    add("--name", help="name of the only model")
+    add("--models", type=Path, help="folder whose folders are models, named after them")
+    add("--host", default=host, help="address to listen on; default: POD_IP, else 127.0.0.1")
+    add("--port", type=int, default=9393, help="0 takes any free one; HTTP and gRPC share it")
+    add("--threads", type=int, default=1, help="threads of one inference")
+    add("--concurrent", type=int, default=0, help="inferences at a time; 0: one for each core")
+    add("--batch", type=int, default=32, help="samples computed together at most; 1 turns it off")
+    add("--batch-delay", type=float, default=0.0, help="milliseconds a request may wait for company")
+    add("--max-body", type=int, default=64, help="MiB of a request at most")
+    add("--head-seconds", type=float, default=10.0, help="for a request's head to arrive")
+    add("--body-seconds", type=float, default=30.0, help="for its body, beside one for each MiB")
+    given = parser.parse_args(arguments)
+    for name in ("threads", "batch", "max_body"):
+        if getattr(given, name) < 1:
+            raise WrongUse(f"--{name.replace('_', '-')} must be at least 1, not {getattr(given, name)}")
+    concurrent = given.concurrent or max(1, cores // given.threads)
+    return Options(
+        folders=folders(given.model, given.name, given.models),
+        host=given.host,
+        port=given.port,
+        effort=Effort(given.threads, concurrent),
+        rule=Rule(given.batch, max(0.0, given.batch_delay) / 1000),
+        limits=Limits(body=given.max_body << 20, head_time=given.head_seconds, body_time=given.body_seconds),
+    )
 
 
-async def serve(options: argparse.Namespace) -> None:
+def folders(models: list[str], name: str | None, parent: Path | None) -> dict[str, Path]:
+    """The folders of the models by their names. Raises `WrongUse`."""
+    result: dict[str, Path] = {}
+    for text in models:
+        key, equals, folder = text.partition("=")
+        if not equals or "/" in key:
+            key, folder = name or Path(text).resolve().name, text
+        if key in result:
+            raise WrongUse(f"two models are called {key}", next_step="give --model NAME=FOLDER for each")
+        result[key] = Path(folder)
+    if parent is not None:
+        try:
+            inside = sorted(p for p in parent.iterdir() if p.is_dir() and not p.name.startswith("."))
+        except OSError as error:
+            raise WrongUse(f"cannot read {parent}: {error.strerror}") from error
+        result |= {p.name: p for p in inside}
+    if not result:
+        raise WrongUse("no model was given", next_step="give --model FOLDER, or --models with folders in it")
+    return result
+
+
+async def serve(options: Options) -> None:
     """Serve until SIGTERM or SIGINT; requests under way are finished."""
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    server = ModelServer(options.name)
-    runner = web.AppRunner(server.app(), access_log=None, shutdown_timeout=SECONDS_TO_FINISH)
-    await runner.setup()
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    listen_for_the_end(loop, stop)
+    engines = ThreadPoolExecutor(options.effort.concurrent, thread_name_prefix="inference")
+    coders = ThreadPoolExecutor(CODING, thread_name_prefix="coding")
+    models = Models(options.folders)
+    answering = Answering(models, coders, lambda: uuid.uuid4().hex, options.limits.body)
+    door = GrpcDoor(models)
+    listener = Listener(answering.answer, answering.refuse, options.limits, door.take)
+    server = await loop.create_server(listener.connection, options.host, options.port, backlog=WAITING)
+    watching = loop.create_task(listener.watch())
     try:
-        site = web.TCPSite(runner, options.host, options.port)
-        await site.start()
-        host, port = runner.addresses[0][:2]
+        host, port = server.sockets[0].getsockname()[:2]
         print(f"listening on http://{host}:{port}", flush=True)
-        server.engine = await asyncio.to_thread(load, options.model, options.threads)
-        print(f"ready: {options.name}; {server.engine.signature}", flush=True)
+        await models.load(Means(options.effort, options.rule, engines))
+        # Libraries of engines may have put handlers of their own in place.
+        listen_for_the_end(loop, stop)
+        for model in models.loaded.values():
+            print(f"ready: {model.name}; {model.signature}", flush=True)
         await stop.wait()
     finally:
-        await runner.cleanup()
+        server.close()
+        await listener.drain(SECONDS_TO_FINISH)
+        await door.close()
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
+        for pool in (engines, coders):
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-class ModelServer:
-    """One model behind HTTP; `engine` is set when it is ready."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.engine: OnnxEngine | None = None
-        self.metrics = Metrics(name)
-        self.threads = ThreadPoolExecutor(CONCURRENT, thread_name_prefix="inference")
-
-    def app(self) -> web.Application:
-        app = web.Application(client_max_size=LARGEST_BODY, middlewares=[errors_as_json])
-        app.router.add_get("/healthz", self.alive)
-        app.router.add_get("/readyz", self.ready)
-        app.router.add_get("/metrics", self.measured)
-        app.router.add_get(f"/v2/models/{self.name}", self.described)
-        app.router.add_post("/{service}/prediction", self.prediction)
-        return app
-
-    async def alive(self, _: web.Request) -> web.Response:
-        return answer({"status": "ok"})
-
-    async def ready(self, _: web.Request) -> web.Response:
-        self.loaded()
-        return answer({"status": "ready"})
-
-    async def measured(self, _: web.Request) -> web.Response:
-        return web.Response(text=self.metrics.text(), content_type="text/plain", charset="utf-8")
-
-    async def described(self, _: web.Request) -> web.Response:
-        signature = self.loaded().signature
-        return answer(
-            {
-                "name": self.name,
-                "platform": "onnxruntime_onnx",
-                "inputs": [described(t) for t in signature.inputs],
-                "outputs": [described(t) for t in signature.outputs],
-            }
-        )
-
-    async def prediction(self, request: web.Request) -> web.Response:
-        try:
-            body = await request.read()
-        except web.HTTPRequestEntityTooLarge as error:
-            raise TooLarge(f"a request may have at most {LARGEST_BODY >> 20} MiB") from error
-        began, status = time.perf_counter(), 500
-        try:
-            engine = self.loaded()
-            content = await asyncio.get_running_loop().run_in_executor(self.threads, computed, body, engine)
-            status = 200
-            return web.Response(body=content, content_type="application/json")
-        except ApiError as error:
-            status = error.status
-            raise
-        finally:
-            self.metrics.count(status, time.perf_counter() - began)
-
-    def loaded(self) -> OnnxEngine:
-        if self.engine is None:
-            raise Unavailable(f"the model {self.name} is being loaded")
-        return self.engine
+def listen_for_the_end(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
 
 
-def computed(body: bytes, engine: OnnxEngine) -> bytes:
-    """JSON to JSON: reading, computing and writing, all off the loop."""
-    try:
-        asked = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise BadRequest(f"the body is no JSON: {error}") from error
-    return orjson.dumps(predict(asked, engine.signature, engine.run), option=orjson.OPT_SERIALIZE_NUMPY)
-
-
-def described(tensor: Tensor) -> dict[str, Any]:
-    """As the Open Inference Protocol writes it."""
-    datatype = OPEN_INFERENCE_TYPES.get(tensor.dtype, tensor.dtype.upper())
-    return {"name": tensor.name, "datatype": datatype, "shape": list(tensor.shape)}
-
-
-def answer(content: Any, status: int = 200) -> web.Response:
-    return web.Response(body=orjson.dumps(content), status=status, content_type="application/json")
-
-
-@web.middleware
-async def errors_as_json(request: web.Request, handler: Answering) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except ApiError as error:
-        return answer({"error": error.message}, error.status)
-    except web.HTTPException as error:
-        return answer({"error": f"{error.reason}: {request.method} {request.path}"}, error.status)
+def processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""What processors of models are made of: pictures, words and labels."""
