@@ -4,27 +4,50 @@ from __future__ import annotations
 
 import json
 import secrets
+from typing import Any
 
 from ..api.core import ConfigMap
 from ..api.meta import Metadata
-from ..api.workflowrun import Graph, PipelineRef, WorkflowRun, WorkflowRunSpec
-from ..controllers.workflowrun import PACKAGE_KEY
+from ..api.workflowgraph import Graph
+from ..api.workflowrun import PipelineRef, WorkflowRun, WorkflowRunSpec
+from ..controllers.workflowrun import PACKAGE_KEY, known_parameters
+from ..errors import WrongUse
 from ..sdk.client import Client
+from .reading import Package
+
+TEXT_KEY = "package.json"
+"""Where the package is kept as it was written."""
 
 
 def submit(
-    client: Client, graph: Graph, namespace: str, *, parameters: dict[str, str] | None = None, name: str = ""
+    client: Client, graph: Graph, namespace: str, *, parameters: dict[str, Any] | None = None, name: str = ""
 ) -> WorkflowRun:
-    reference = PipelineRef(name=graph.name, digest=graph.digest())
+    return submit_package(client, Package(graph, "v2", graph.wire(), graph.name), namespace, parameters, name)
+
+
+def submit_package(
+    client: Client,
+    package: Package,
+    namespace: str,
+    parameters: dict[str, Any] | None = None,
+    name: str = "",
+) -> WorkflowRun:
+    """Raises `WrongUse` for parameters the pipeline does not have, before anything is made."""
+    if problem := known_parameters(package.graph, parameters or {}):
+        raise WrongUse(problem)
+    reference = PipelineRef(name=package.graph.name, digest=package.graph.digest())
     # The same content has the same name: submitting again changes nothing.
     client.apply(
         ConfigMap(
             metadata=Metadata(name=reference.package, namespace=namespace),
-            data={PACKAGE_KEY: json.dumps(graph.wire(), sort_keys=True)},
+            data={
+                PACKAGE_KEY: json.dumps(package.graph.wire(), sort_keys=True),
+                TEXT_KEY: json.dumps(package.text, sort_keys=True, default=str),
+            },
         )
     )
     run = WorkflowRun(
-        metadata=Metadata(name=name or f"{graph.name}-{secrets.token_hex(3)}", namespace=namespace),
-        spec=WorkflowRunSpec(pipeline=reference, parameters=parameters or {}),
+        metadata=Metadata(name=name or f"{reference.name}-{secrets.token_hex(3)}", namespace=namespace),
+        spec=WorkflowRunSpec(pipeline=reference, parameters=parameters or {}, generation=package.generation),
     )
     return client.create(run)

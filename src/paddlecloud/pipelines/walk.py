@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..api.workflowrun import Graph
 from .building import Pipeline
 from .components import dataset, modelhub, serving, training
 
 
-def walk(namespace: str, source: str, *, model: str, image: str, arguments: str, workers: int = 2) -> Graph:
-    """Data from *source*, trained by *workers*, stored as the newest version of *model*, served."""
+@dataclass(frozen=True)
+class Crew:
+    """Who trains."""
+
+    workers: int = 2
+    servers: int = 0
+    """Parameter servers; 0: the workers share what they learn among themselves."""
+
+
+def walk(namespace: str, source: str, *, model: str, image: str, arguments: str, crew: Crew) -> Graph:
+    """Data from *source*, trained by *crew*, stored as the newest version of *model*, served."""
     with Pipeline("walk", source=source, job=model) as pipeline:
         data = pipeline.add(
             dataset.COMPONENT, name=model, namespace=namespace, source_uri=pipeline.parameter("source")
@@ -21,7 +32,8 @@ def walk(namespace: str, source: str, *, model: str, image: str, arguments: str,
             arguments=arguments,
             dataset=data.output("name"),
             pvc_name=f"{model}-task-center",
-            worker_replicas=workers,
+            worker_replicas=crew.workers,
+            ps_replicas=crew.servers,
             clean_pod_policy="Never",
         )
         version = pipeline.add(

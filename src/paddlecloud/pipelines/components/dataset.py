@@ -9,6 +9,7 @@ from ...api.sampleset import SampleSet, SampleSetPhase, SampleSetSpec, SecretRef
 from ...errors import Failed
 from ...sdk.client import Client
 from ...sdk.waiting import wait_for
+from ..actions import carry_out, checked, remove
 from ..component import Component, Inputs, program
 
 COMPONENT = Component(
@@ -24,21 +25,24 @@ COMPONENT = Component(
     },
     required=("name",),
     outputs=("name", "revision", "size", "files"),
+    types={"partitions": "Integer", "timeout": "Integer"},
 )
 
 
 def work(client: Client, inputs: Inputs) -> dict[str, str]:
     key = Key(inputs["namespace"], inputs["name"])
-    if inputs["action"] == "delete":
-        client.delete(SampleSet, key)
+    if checked(inputs["action"]) == "delete":
+        remove(client, SampleSet, key)
         return {"name": key.name}
     secret = SecretReference(name=inputs["source_secret"]) if inputs["source_secret"] else None
     source = Source(uri=inputs["source_uri"], secret_ref=secret)
-    client.apply(
+    carry_out(
+        client,
+        inputs["action"],
         SampleSet(
             metadata=Metadata(name=key.name, namespace=key.namespace),
             spec=SampleSetSpec(partitions=int(inputs["partitions"]), source=source),
-        )
+        ),
     )
     data = wait_for(client, SampleSet, key, settled, float(inputs["timeout"]), say)
     if data.status.phase is SampleSetPhase.SYNC_FAILED:

@@ -8,28 +8,45 @@ from ...api.meta import Key, Metadata
 from ...api.paddleservice import EndpointSpec, PaddleService, PaddleServiceSpec, ScalingSpec
 from ...sdk.client import Client
 from ...sdk.waiting import wait_for
+from ..actions import carry_out, checked, remove
 from ..component import Component, Inputs, program
 
 COMPONENT = Component(
     "serving",
     "Serve a model: make a PaddleService and wait until it is Ready.",
-    inputs={"namespace": "kubeflow", "action": "apply", "model_version": "latest", "timeout": "900"},
+    inputs={
+        "namespace": "kubeflow",
+        "action": "apply",
+        "image": "",
+        "model_version": "latest",
+        "endpoint": "http://minio-service.kubeflow:9000",
+        "port": "9292",
+        "timeout": "900",
+    },
     required=("name", "model_name"),
     outputs=("name", "url", "version"),
+    types={"port": "Integer", "timeout": "Integer"},
 )
 
 
 def work(client: Client, inputs: Inputs) -> dict[str, str]:
     key = Key(inputs["namespace"], inputs["name"])
-    if inputs["action"] == "delete":
-        client.delete(PaddleService, key)
+    if checked(inputs["action"]) == "delete":
+        remove(client, PaddleService, key)
         return {"name": key.name}
+    if inputs["image"]:
+        # The image of the older server would fetch the model itself, from an address nobody else reads.
+        print(
+            f"the model of the hub is served by the model server; {inputs['image']} is not needed", flush=True
+        )
     endpoint = EndpointSpec(model=f"{inputs['model_name']}@{inputs['model_version']}")
-    client.apply(
+    carry_out(
+        client,
+        inputs["action"],
         PaddleService(
             metadata=Metadata(name=key.name, namespace=key.namespace),
             spec=PaddleServiceSpec(default=endpoint, service=ScalingSpec(min_scale=1)),
-        )
+        ),
     )
     served = wait_for(client, PaddleService, key, ready, float(inputs["timeout"]), say)
     pinned = served.status.default.model_version if served.status.default else ""

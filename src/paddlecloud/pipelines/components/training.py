@@ -7,46 +7,116 @@ import shlex
 import sys
 from typing import Any
 
-from ...api.core import PersistentVolumeClaim
+from ...api.apps import Deployment
+from ...api.batch import Job
+from ...api.core import PersistentVolumeClaim, Service
 from ...api.meta import Key, Metadata
 from ...api.paddlejob import PaddleJob, PaddleJobSpec, Phase, Role, SampleSetRef
 from ...errors import AlreadyExists, Failed
 from ...sdk.client import Client
 from ...sdk.waiting import wait_for
-from ..component import Component, Inputs, program
+from ..actions import carry_out, checked, remove
+from ..component import Component, Inputs, program, yes
+from ..curves import Curves, curves
+from ..suitecommands import CENTER, TASK, check_project, export_command, fetch_command, train_command
 
-DATA, TASK = "/mnt/dataset", "/mnt/task-center"
+DATA = "/mnt/dataset"
 COMPONENT = Component(
     "training",
     "Train: make a PaddleJob and wait until it has ended.",
     inputs={
         "namespace": "kubeflow",
         "action": "apply",
+        "project": "",
+        "config_path": "",
+        "config_changes": "",
+        "pretrain_model": "",
+        "train_label": "",
+        "test_label": "",
+        "use_visualdl": "False",
+        "save_inference": "True",
+        "need_convert": "True",
         "arguments": "",
         "dataset": "",
         "worker_replicas": "1",
+        "ps_replicas": "0",
         "gpu_per_node": "0",
         "clean_pod_policy": "OnCompletion",
         "timeout": "86400",
     },
     required=("name", "image", "pvc_name"),
     outputs=("name", "model_path", "metrics"),
+    types={
+        "worker_replicas": "Integer",
+        "ps_replicas": "Integer",
+        "gpu_per_node": "Integer",
+        "timeout": "Integer",
+        "use_visualdl": "Boolean",
+        "save_inference": "Boolean",
+        "need_convert": "Boolean",
+    },
 )
 
 
 def work(client: Client, inputs: Inputs) -> dict[str, str]:
     key = Key(inputs["namespace"], inputs["name"])
-    if inputs["action"] == "delete":
-        client.delete(PaddleJob, key)
-        return {"name": key.name}
+    if checked(inputs["action"]) == "delete":
+        return taken_away(client, key)
+    check_project(inputs)
     make_claim(client, Key(key.namespace, inputs["pvc_name"]))
-    client.apply(make_job(key, inputs))
+    carry_out(client, inputs["action"], make_job(key, inputs))
+    if yes(inputs["use_visualdl"]):
+        show_curves(client, key, inputs)
     job = wait_for(client, PaddleJob, key, lambda j: j.status.phase.final, float(inputs["timeout"]), say)
     if job.status.phase is Phase.FAILED:
         why = next((c.message for c in job.status.conditions if c.type == "Failed"), "no reason was given")
         raise Failed(f"PaddleJob {key} failed: {why}")
+    if inputs["project"] and yes(inputs["save_inference"]):
+        export(client, key, inputs)
     metrics = job.status.progress.metrics if job.status.progress else {}
-    return {"name": key.name, "model_path": f"{key.name}/inference", "metrics": json.dumps(metrics)}
+    path = "inference" if inputs["project"] else f"{key.name}/inference"
+    return {"name": key.name, "model_path": path, "metrics": json.dumps(metrics)}
+
+
+def taken_away(client: Client, key: Key) -> dict[str, str]:
+    remove(client, PaddleJob, key)
+    for kind in (Deployment, Service):
+        remove(client, kind, curves_key(key))
+    return {"name": key.name}
+
+
+def show_curves(client: Client, key: Key, inputs: Inputs) -> None:
+    where = curves_key(key)
+    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{TASK}/models/vdl/")):
+        client.apply(part)
+    print(f"curves: kubectl port-forward svc/{where.name} -n {where.namespace} 8040:8040", flush=True)
+
+
+def curves_key(key: Key) -> Key:
+    return Key(key.namespace, f"{key.name}-visualdl")
+
+
+def export(client: Client, key: Key, inputs: Inputs) -> None:
+    """The trained weights as an inference model, by the suite's own program."""
+    job_key = Key(key.namespace, f"{key.name}-inference-convert")
+    template = {
+        "spec": {"restartPolicy": "Never", **pod_of(inputs, export_command(inputs), "save-inference")}
+    }
+    client.apply(
+        Job(
+            metadata=Metadata(name=job_key.name, namespace=job_key.namespace),
+            spec={"backoffLimit": 0, "template": template},
+        )
+    )
+    done = wait_for(client, Job, job_key, lambda j: j.finished, float(inputs["timeout"]))
+    if done.holds("Failed"):
+        raise Failed(
+            f"the model could not be exported: Job {job_key} failed",
+            next_step=f"kubectl logs job/{job_key.name} -n {job_key.namespace}",
+        )
+    remove(client, Job, job_key)
+    if yes(inputs["need_convert"]):
+        print("the hub converts the model to the formats of serving when it takes it in", flush=True)
 
 
 def make_claim(client: Client, key: Key) -> None:
@@ -66,27 +136,51 @@ def make_claim(client: Client, key: Key) -> None:
 
 
 def make_job(key: Key, inputs: Inputs) -> PaddleJob:
-    command = [
-        "python", "train.py", "--data", DATA, "--output", f"{TASK}/{key.name}/inference",
-        *shlex.split(inputs["arguments"]),
-    ]  # fmt: skip
-    container: dict[str, Any] = {
-        "name": "paddle",
-        "image": inputs["image"],
-        "command": command,
-        "volumeMounts": [{"name": "task-center", "mountPath": TASK}],
-    }
-    if int(inputs["gpu_per_node"]):
-        container["resources"] = {"limits": {"nvidia.com/gpu": int(inputs["gpu_per_node"])}}
-    claim = {"name": "task-center", "persistentVolumeClaim": {"claimName": inputs["pvc_name"]}}
-    template = {"spec": {"containers": [container], "volumes": [claim]}}
+    template = {"spec": pod_of(inputs, command_of(key, inputs), "paddle")}
+    if fetch := fetch_command(inputs["pretrain_model"]):
+        first = {**template["spec"]["containers"][0], "name": "pretrain-model", "command": fetch}
+        template["spec"]["initContainers"] = [{k: v for k, v in first.items() if k != "resources"}]
     spec: dict[str, Any] = {
         "clean_pod_policy": inputs["clean_pod_policy"],
         "worker": Role(replicas=int(inputs["worker_replicas"]), template=template),
     }
+    if servers := int(inputs["ps_replicas"]):
+        spec |= {"ps": Role(replicas=servers, template=template), "with_gloo": 1}
     if inputs["dataset"]:
-        spec["sample_set_ref"] = SampleSetRef(name=inputs["dataset"], mount_path=DATA)
+        spec["sample_set_ref"] = SampleSetRef(name=inputs["dataset"], mount_path=data_folder(inputs))
     return PaddleJob(metadata=Metadata(name=key.name, namespace=key.namespace), spec=PaddleJobSpec(**spec))
+
+
+def command_of(key: Key, inputs: Inputs) -> list[str]:
+    if inputs["project"]:
+        return train_command(inputs)
+    return [
+        "python", "train.py", "--data", DATA, "--output", f"{TASK}/{key.name}/inference",
+        *shlex.split(inputs["arguments"]),
+    ]  # fmt: skip
+
+
+def data_folder(inputs: Inputs) -> str:
+    return f"{CENTER}/{inputs['dataset']}" if inputs["project"] else DATA
+
+
+def pod_of(inputs: Inputs, command: list[str], name: str) -> dict[str, Any]:
+    container: dict[str, Any] = {
+        "name": name,
+        "image": inputs["image"],
+        "command": command,
+        "volumeMounts": [
+            {"name": "task-center", "mountPath": TASK},
+            {"name": "dshm", "mountPath": "/dev/shm"},
+        ],
+    }
+    if int(inputs["gpu_per_node"]):
+        container["resources"] = {"limits": {"nvidia.com/gpu": int(inputs["gpu_per_node"])}}
+    volumes = [
+        {"name": "task-center", "persistentVolumeClaim": {"claimName": inputs["pvc_name"]}},
+        {"name": "dshm", "emptyDir": {"medium": "Memory"}},
+    ]
+    return {"containers": [container], "volumes": volumes}
 
 
 def say(job: PaddleJob) -> None:

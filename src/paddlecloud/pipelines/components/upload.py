@@ -17,12 +17,14 @@ from pathlib import Path
 
 from ...api.core import ConfigMap
 from ...api.meta import Metadata
+from ...api.model import Signature
 from ...cluster.kubeconfig import in_pod
 from ...errors import Failed, PaddleCloudError, WrongUse
 from ...models.manifest import Manifest
-from ...models.objects import store_at
+from ...models.opening import store_at
 from ...models.upload import Step, Upload, upload
 from ...sdk.client import Client
+from ...sdk.modelformats import described
 
 Report = Callable[[Manifest], None]
 SECONDS_BETWEEN_LINES = 1.0
@@ -32,7 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parsed(arguments)
     try:
         report = report_to(options.report)
-        what = Upload(options.model, options.version, options.source, options.converted)
+        what = Upload(
+            options.model, options.version, options.source, options.converted, signature_in(options.source)
+        )
         manifest = upload(what, store_at(options.store), Lines(time.monotonic))
         report(manifest)
     except PaddleCloudError as error:
@@ -42,6 +46,15 @@ def main(arguments: list[str] | None = None) -> int:
         f"version {manifest.version} of {manifest.model}: {len(manifest.files)} files, {manifest.size} bytes"
     )
     return 0
+
+
+def signature_in(folder: Path) -> Signature | None:
+    """Files are kept whatever they are; what cannot be read of them is told and left out."""
+    try:
+        return described(folder).signature
+    except Failed as error:
+        print(f"the signature is not known: {error}", file=sys.stderr)
+        return None
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:

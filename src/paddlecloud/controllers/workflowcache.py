@@ -1,0 +1,71 @@
+"""Whether what an equal step handed over earlier may stand for running a step; pure.
+
+Equal is: the same pod with all references filled in, the same inputs, the same outputs asked for. Names,
+resources and labels do not count. Steps that do something to the cluster are never answered from here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from ..api.meta import Metadata
+from ..api.workflowrun import StepStatus, WorkflowRun
+from ..api.workflowservice import StepCache, StepCacheSpec
+from .workflowvalues import text_of
+from .workflowwalk import Call
+
+OF_CONTAINER = ("image", "command", "args", "env", "volumeMounts")
+
+
+def cache_key(call: Call) -> str:
+    """Empty when the step is not to be answered from the cache."""
+    step = call.step
+    if not step.cache.enabled or step.form not in ("argo", "ir"):
+        return ""
+    if step.cache.key:
+        parts: Any = [step.cache.scope, step.name, step.cache.key]
+    else:
+        spec = step.pod.get("spec") or {}
+        parts = {
+            "scope": step.cache.scope,
+            "containers": [{k: c.get(k) for k in OF_CONTAINER} for c in spec.get("containers") or ()],
+            "others": [spec.get("initContainers"), spec.get("volumes")],
+            "inputs": {n: text_of(v) for n, v in call.inputs.items()},
+            "extras": {n: text_of(v) for n, v in call.extras.items()},
+            "artifacts": call.artifacts,
+            "outputs": {n: o.wire() for n, o in step.handed().items()},
+            "makes": {n: a.wire() for n, a in step.makes.items()},
+        }
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return f"step-{hashlib.sha256(text.encode()).hexdigest()[:40]}"
+
+
+def usable(call: Call, entries: Mapping[str, StepCache], now: datetime) -> StepCache | None:
+    entry = entries.get(cache_key(call))
+    if entry is None:
+        return None
+    made = entry.metadata.creation_timestamp or now
+    limits = [s for s in (call.step.cache.within_seconds, entry.spec.within_seconds) if s is not None]
+    return entry if all(now - made < timedelta(seconds=s) for s in limits) else None
+
+
+def kept(run: WorkflowRun, call: Call, node: StepStatus) -> StepCache | None:
+    """What to keep of a step that has succeeded; nothing where nobody may ever use it."""
+    key = cache_key(call)
+    within = call.step.cache.within_seconds
+    if not key or node.cached or within == 0:
+        return None
+    return StepCache(
+        metadata=Metadata(name=key, namespace=run.namespace),
+        spec=StepCacheSpec(
+            outputs=node.outputs,
+            artifacts=node.artifacts,
+            run=run.name,
+            step=call.path,
+            within_seconds=within,
+        ),
+    )

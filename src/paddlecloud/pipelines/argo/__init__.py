@@ -1,0 +1,1 @@
+"""Reads what kfp 1.8 compiles (Argo Workflows) into our graph language."""

@@ -1,0 +1,1 @@
+"""Reads what kfp 2 compiles (the intermediate representation) into our graph language."""

@@ -1,0 +1,92 @@
+"""The pipelines service works for the owner of the cluster alone, whoever else can reach its port."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+from tests.cluster.widgets import running
+
+from paddlecloud.cluster.kubeconfig import Access
+from paddlecloud.embedded.identity import free_port
+from paddlecloud.pipelines.callers import foreign, in_hex, trusted, user_of
+from paddlecloud.pipelines.listening import listen
+
+HEADER = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
+ROWS = """\
+   0: 0100007F:22B8 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 11 1
+   1: 0100007F:22B8 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 12 1
+   2: 0100007F:9C40 0100007F:22B8 01 00000000:00000000 00:00000000 00000000  1001        0 13 1"""
+NOBODY = 65534
+ASK_AS_ANOTHER = """
+import os, socket, sys
+os.setuid(int(sys.argv[1]))
+asking = socket.socket()
+asking.connect(("127.0.0.1", int(sys.argv[2])))
+asking.sendall(b"GET /apis/v2beta1/healthz HTTP/1.0\\r\\n\\r\\n")
+sys.stdout.buffer.write(asking.makefile("rb").read())
+"""
+
+
+@pytest.mark.skipif(sys.byteorder != "little", reason="the rows are of a little-endian machine")
+@pytest.mark.parametrize(
+    "caller, user",
+    [(("127.0.0.1", 40000), 1001), (("127.0.0.1", 40001), None), (("127.0.0.2", 40000), None)],
+)
+def test_the_kernel_names_the_user_at_the_other_end(caller: tuple[str, int], user: int | None) -> None:
+    assert user_of([HEADER, *ROWS.splitlines()], caller, ("127.0.0.1", 8888)) == user
+
+
+def test_addresses_are_written_as_the_kernel_does() -> None:
+    assert in_hex(("127.0.0.1", 8888)) == ("0100007F" if sys.byteorder == "little" else "7F000001") + ":22B8"
+
+
+@pytest.mark.parametrize("user, may", [(1000, True), (0, True), (1001, False), (None, False)])
+def test_owner_and_root_are_served(user: int | None, may: bool) -> None:
+    assert trusted(user, (1000, 0)) is may
+
+
+@pytest.mark.parametrize(
+    "origin, refused",
+    [("", False), ("http://127.0.0.1:8888", False), ("http://example.com", True), ("null", True)],
+)
+def test_pages_of_elsewhere_are_refused(origin: str, refused: bool) -> None:
+    assert foreign(origin, "127.0.0.1:8888") is refused
+
+
+@asynccontextmanager
+async def service(access: Access) -> AsyncIterator[str]:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/apis/v2beta1/healthz"
+    async with running(listen(access, "127.0.0.1", port)), aiohttp.ClientSession() as session:
+        while True:
+            try:
+                async with session.get(url):
+                    break
+            except aiohttp.ClientConnectionError:
+                continue
+        yield url
+
+
+async def test_the_owner_is_answered_and_a_page_is_not(access: Access) -> None:
+    async with service(access) as url, aiohttp.ClientSession() as session:
+        async with session.get(url) as answer:
+            assert answer.status == 200
+        async with session.get(url, headers={"Origin": "http://example.com"}) as answer:
+            assert answer.status == 403 and "may not use" in (await answer.json())["message"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user to ask as one")
+async def test_another_user_of_the_machine_is_refused(access: Access) -> None:
+    async with service(access) as url:
+        words = [sys.executable, "-I", "-c", ASK_AS_ANOTHER, str(NOBODY), str(urlsplit(url).port)]
+        asking = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
+        said, _ = await asking.communicate()
+    assert b" 403 Forbidden" in said and b"this is the user 65534" in said

@@ -1,0 +1,143 @@
+"""The files of our components, and the programs of the documents that load them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.pipelines.environment import HERE, run
+
+from paddlecloud.errors import WrongUse
+from paddlecloud.pipelines.component import check_types
+from paddlecloud.pipelines.componentfiles import component_file
+from paddlecloud.pipelines.components.all import COMPONENTS
+from paddlecloud.pipelines.reading import read_package
+from paddlecloud.pipelines.suitecommands import changes, check_project, overrides, train_command
+
+DEMO = HERE.parent.parent / "examples" / "ppocr-detection" / "pipeline-demo.py"
+BY_NAME = {c.name: c for c in COMPONENTS}
+# The tables of the documents: every field, and the default of those that have one.
+CONTRACT: dict[str, dict[str, str | None]] = {
+    "dataset": {
+        "name": None, "namespace": "kubeflow", "action": "apply", "partitions": "1", "source_uri": "",
+        "source_secret": "",
+    },
+    "training": {
+        "name": None, "namespace": "kubeflow", "action": "apply", "project": "", "image": None,
+        "config_path": "", "dataset": "", "pvc_name": None, "worker_replicas": "1", "config_changes": "",
+        "pretrain_model": "", "train_label": "", "test_label": "", "ps_replicas": "0", "gpu_per_node": "0",
+        "use_visualdl": "False", "save_inference": "True", "need_convert": "True",
+    },
+    "modelhub": {
+        "name": "", "namespace": "kubeflow", "action": "apply",
+        "endpoint": "http://minio-service.kubeflow:9000", "model_name": None, "model_version": "latest",
+        "pvc_name": None,
+    },
+    "serving": {
+        "name": None, "namespace": "kubeflow", "action": "apply", "image": "", "model_name": None,
+        "model_version": "latest", "endpoint": "http://minio-service.kubeflow:9000", "port": "9292",
+    },
+    "visualdl": {
+        "name": None, "namespace": "kubeflow", "action": "apply", "pvc_name": None,
+        "mount_path": "/mnt/task-center/", "logdir": None, "model": "", "port": "8040", "cache_timeout": "",
+        "language": "", "public_path": "", "api_only": "",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_a_component_has_every_field_of_its_table(name: str) -> None:
+    component = BY_NAME[name]
+    for field, default in CONTRACT[name].items():
+        assert (None if field in component.required else component.inputs[field]) == default, field
+
+
+def test_an_input_that_is_not_given_is_not_passed() -> None:
+    body = yaml.safe_load(component_file(BY_NAME["training"]))
+    arguments = body["implementation"]["container"]["args"]
+
+    assert {
+        "if": {"cond": {"isPresent": "Project"}, "then": ["--project", {"inputValue": "Project"}]}
+    } in arguments
+    assert arguments[4:6] == ["--pvc-name", {"inputValue": "PVC Name"}]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "yaml").mkdir()
+    for component in COMPONENTS:
+        (tmp_path / "yaml" / f"{component.name}.yaml").write_text(component_file(component))
+    return tmp_path
+
+
+def test_the_program_of_the_documents_compiles_unedited(folder: Path) -> None:
+    done = run(1, HERE / "programs" / "compile_pipeline.py", str(DEMO), "ppocr_detection_demo", home=folder)
+    assert done.returncode == 0, done.stderr
+    compiled = folder / "ppocr_detection_demo.yaml"
+    steps = {s.name: s for s in read_package(compiled.read_bytes()).graph.steps}
+
+    assert {n: sorted(s.needs()) for n, s in steps.items()} == {
+        "ppocr-detection-pvc": [],
+        "dataset": [],
+        "training": ["dataset", "ppocr-detection-pvc"],
+        "modelhub": ["ppocr-detection-pvc", "training"],
+        "serving": ["modelhub"],
+    }
+    assert not steps["training"].cache.enabled  # max_cache_staleness P0D
+    words = words_of(steps["training"].pod)
+    assert words[words.index("--project") + 1] == "PaddleOCR" and "--write" in words
+
+
+def words_of(pod: dict[str, Any]) -> list[str]:
+    return list(pod["spec"]["containers"][0]["args"])
+
+
+def test_a_missing_file_of_a_component_is_named(tmp_path: Path) -> None:
+    done = run(1, HERE / "programs" / "compile_pipeline.py", str(DEMO), "ppocr_detection_demo", home=tmp_path)
+    assert done.returncode != 0 and "./yaml/dataset.yaml" in done.stderr
+
+
+TRAINING = {n: d for n, d in BY_NAME["training"].inputs.items()} | {
+    "name": "ppocr-det", "image": "i", "pvc_name": "v", "project": "PaddleOCR", "dataset": "icdar2015",
+    "config_path": "configs/det/det_mv3_db.yml",
+}  # fmt: skip
+
+
+def test_values_with_quotes_and_commas_reach_the_program_whole() -> None:
+    told = {**TRAINING, "config_changes": "A.b=[1,2], C.d='x,y',E=1", "train_label": "a b.txt"}
+
+    assert changes(told["config_changes"]) == ["A.b=[1,2]", "C.d='x,y'", "E=1"]
+    assert 'Train.dataset.label_file_list=["/mnt/data-center/icdar2015/a b.txt"]' in overrides(told)
+
+
+def test_devices_bring_the_distributed_launcher() -> None:
+    assert train_command(TRAINING)[:2] == ["python", "tools/train.py"]
+    assert train_command({**TRAINING, "gpu_per_node": "2"})[:5] == [
+        "python", "-m", "paddle.distributed.launch", "--gpus", "0,1",
+    ]  # fmt: skip
+
+
+def test_weights_to_begin_with_keep_the_dots_of_their_name() -> None:
+    told = {**TRAINING, "pretrain_model": "https://h/Mobile.v3.pdparams"}
+    assert "Global.pretrained_model=/mnt/task-center/pretrain_model/Mobile.v3" in overrides(told)
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        ({"project": "PaddleFoo"}, "PaddleFoo"),
+        ({"config_path": ""}, "needs config_path"),
+        ({"worker_replicas": "two"}, "worker_replicas is to be a whole number and is 'two'"),
+        ({"use_visualdl": "maybe"}, "use_visualdl is to be True or False"),
+        ({"config_changes": "oops"}, "'oops' is no KEY=VALUE"),
+    ],
+)
+def test_wrong_inputs_are_told(wrong: dict[str, str], said: str) -> None:
+    told = {**TRAINING, **wrong}
+    with pytest.raises(WrongUse) as refused:
+        check_types(BY_NAME["training"], told)
+        check_project(told)
+        overrides(told)
+    assert said in str(refused.value)
