@@ -6,7 +6,7 @@ PYTEST = .venv/bin/pytest
 # Hundreds of processes start in a test run; each would compile all it imports again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install develop run test test-levels test-kubernetes check generate facts lock clean
+.PHONY: help install develop run test test-long test-levels test-kubernetes check generate facts lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -19,14 +19,17 @@ install: ## make .venv with pdc in it
 develop: ## the same, with what the tests and checks need
 	@tools/environment.sh dev
 
-run: install ## run the whole walk, from data to a served model; KEEP=1 leaves the cluster up
-	@.venv/bin/pdc demo $(if $(KEEP),--keep)
+run: install ## run the whole walk, from data to a served model; MODE=ps with parameter servers, KEEP=1 leaves the cluster up
+	@.venv/bin/pdc demo $(if $(MODE),--mode $(MODE)) $(if $(KEEP),--keep)
 
 test: develop ## run the tests
-	@$(PYTEST) --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+	@$(PYTEST) -m "not long" --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
-test-levels: develop ## run what depends on rights as an ordinary user and as a container without privilege
-	@.venv/bin/python -m tests.levels
+test-long: develop ## run what takes half a minute or more: trainings, walks, guides, caches that lie
+	@$(PYTEST) -m long --numprocesses=2 --dist=loadfile --no-loadscope-reorder tests/scenarios tests/properties tests/suites
+
+test-levels: develop ## run what depends on rights as an ordinary user and confined; ALL=1: all of make test, LEVEL=user: one level, TESTS=tests/cache: a part
+	@.venv/bin/python -m tests.levels $(LEVEL) $(if $(ALL),--all) $(TESTS)
 
 test-kubernetes: develop ## run the contracts against a real Kubernetes 1.33, node included (needs Go; builds it once); FULL=1: all clients
 	@tools/test-kubernetes.sh
@@ -36,9 +39,11 @@ check: develop ## lint, types, import layers, generated files
 	.venv/bin/mypy src tests tools
 	.venv/bin/lint-imports
 	.venv/bin/python tools/generate_crds.py --check
+	.venv/bin/python tools/generate_operator.py --check
 
-generate: develop ## write deploy/crds from src/paddlecloud/api
+generate: develop ## write deploy/ from src/paddlecloud
 	@.venv/bin/python tools/generate_crds.py
+	@.venv/bin/python tools/generate_operator.py
 
 facts: develop ## write the facts about built-in kinds anew from the pinned Kubernetes (needs Go)
 	@.venv/bin/python tools/kubernetes_facts.py

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddlecloud.api.core import Node, Pod
+from paddlecloud.api.scheduling import PodGroup, Queue
 from paddlecloud.scheduler.board import board_of
 from paddlecloud.scheduler.placement import World, place
 
@@ -106,16 +107,45 @@ def main() -> None:
     shapes: tuple[Shape, ...] = (plain, choosy, apart, too_large)
     for shape in shapes:
         for count in (1_000, 10_000):
-            measure(shape, count, nodes)
+            measure(shape.__name__, [a_pod(i, shape(i)) for i in range(count)], World(), nodes)
+    for count in (1_000, 10_000):
+        measure("gangs", gangs(count), groups(count), nodes)
 
 
-def measure(shape: Shape, count: int, nodes: list[Node]) -> None:
-    pods = [a_pod(i, shape(i)) for i in range(count)]
+def gangs(count: int) -> list[Pod]:
+    """Pods in groups of four."""
+    pods = [a_pod(i, {"schedulerName": "volcano"}) for i in range(count)]
+    return [
+        pod.but(metadata=pod.metadata.but(annotations={"scheduling.k8s.io/group-name": f"gang-{i // 4}"}))
+        for i, pod in enumerate(pods)
+    ]
+
+
+def groups(count: int) -> World:
+    """Their groups, in two queues that compete."""
+    spec = {"minMember": 4, "minResources": {"cpu": "400m"}}
+    found = [
+        PodGroup.read(
+            {
+                "metadata": {"name": f"gang-{i}", "namespace": "default"},
+                "spec": {**spec, "queue": ("day", "night")[i % 2]},
+            }
+        )
+        for i in range(count // 4)
+    ]
+    queues = {
+        name: Queue.read({"metadata": {"name": name}, "spec": {"weight": 1 + len(name)}})
+        for name in ("day", "night")
+    }
+    return World(groups={group.key: group for group in found}, queues=queues)
+
+
+def measure(name: str, pods: list[Pod], world: World, nodes: list[Node]) -> None:
     board = board_of(nodes)
     began, cpu = time.perf_counter(), time.process_time()
-    placed = sum(bool(p.node) for p in place(pods, board, World()))
+    placed = sum(bool(p.node) for p in place(pods, board, world))
     took, cpu = time.perf_counter() - began, time.process_time() - cpu
-    print(f"{shape.__name__:12}{count:8}{placed:8}{took:10.3f}{cpu:10.3f}")
+    print(f"{name:12}{len(pods):8}{placed:8}{took:10.3f}{cpu:10.3f}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Runs the tests that depend on rights with fewer of them: as an ordinary user, and confined.
+"""Runs tests with fewer rights: as an ordinary user, and confined.
 
-    python -m tests.levels [user] [confined] [PYTEST ARGUMENT…]
+    python -m tests.levels [user] [confined] [--all] [PYTEST ARGUMENT…]
 
-What a level cannot do its tests skip in words. A level this machine cannot have is left out with its reason;
-one that fails makes the whole fail, after the others have run.
+Without arguments those that depend on rights the most; `--all` are those of `make test`, with a list of what
+was skipped. What a level cannot do its tests skip in words. A level this machine cannot have is left out with
+its reason; one that fails makes the whole fail, after the others have run.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from tests.ordinary_user import NotHere, ordinary_user
 ROOT = Path(__file__).parent.parent
 CHOSEN = ("tests/node", "tests/embedded", "tests/images", "tests/scenarios/test_walk.py",
           "tests/scenarios/test_up_and_down.py")  # fmt: skip
+ALL, WHOLE = "--all", ("-m", "not long", "-rs")
 SPREAD = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
 
 
 def main(words: list[str]) -> int:
     asked = [word for word in words if word in LEVELS] or list(LEVELS)
-    arguments = [word for word in words if word not in LEVELS] or list(CHOSEN)
+    given = [word for word in words if word not in (*LEVELS, ALL)]
+    arguments = given or list(CHOSEN)
+    if ALL in words:
+        arguments = [*WHOLE, *(given or ["tests"])]
     return max([tried(level, [*SPREAD, *arguments]) for level in asked])
 
 

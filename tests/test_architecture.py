@@ -54,6 +54,11 @@ def test_the_definitions_in_deploy_are_those_of_the_classes() -> None:
     assert generator.differences(ROOT / "deploy" / "crds") == [], "run `make generate`"
 
 
+def test_the_rights_in_deploy_are_those_the_controllers_need() -> None:
+    generator = load(ROOT / "tools" / "generate_operator.py")
+    assert generator.differences() == [], "run `make generate`"
+
+
 def test_a_definition_that_was_edited_is_found(tmp_path: Path) -> None:
     generator = load(ROOT / "tools" / "generate_crds.py")
     generator.write(tmp_path)

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from .api.model import AliasChange as AliasChange
     from .api.model import Model as Model
     from .api.model import ModelVersion as ModelVersion
-    from .api.paddlejob import PaddleJob as PaddleJob
     from .api.paddleservice import PaddleService as PaddleService
-    from .api.sampleset import SampleSet as SampleSet
     from .api.workflowrun import WorkflowRun as WorkflowRun
     from .errors import PaddleCloudError as PaddleCloudError
     from .pipelines.building import Pipeline as Pipeline
@@ -31,6 +29,10 @@ if TYPE_CHECKING:
     from .sdk.client import Client as Client
     from .sdk.connecting import connect as connect
     from .sdk.hub import move_alias as move_alias
+    from .sdk.paddlejob import PaddleJob as PaddleJob
+    from .sdk.sampleset import SampleJob as SampleJob
+    from .sdk.sampleset import SampleSet as SampleSet
+    from .sdk.sampling import ElasticBatchSampler as ElasticBatchSampler
     from .sdk.waiting import wait_for as wait_for
 
 __version__ = "0.1.0"
@@ -41,15 +43,17 @@ _WHERE = {
     "AliasChange": "api.model",
     "Model": "api.model",
     "ModelVersion": "api.model",
-    "PaddleJob": "api.paddlejob",
+    "PaddleJob": "sdk.paddlejob",
     "PaddleService": "api.paddleservice",
-    "SampleSet": "api.sampleset",
+    "SampleJob": "sdk.sampleset",
+    "SampleSet": "sdk.sampleset",
     "WorkflowRun": "api.workflowrun",
     "PaddleCloudError": "errors",
     "Pipeline": "pipelines.building",
     "submit": "pipelines.running",
     "Client": "sdk.client",
     "connect": "sdk.connecting",
+    "ElasticBatchSampler": "sdk.sampling",
     "move_alias": "sdk.hub",
     "wait_for": "sdk.waiting",
 }

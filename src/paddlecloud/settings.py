@@ -79,6 +79,16 @@ class Home:
         return self.root / "logs"
 
     @property
+    def pod_logs(self) -> Path:
+        """What the containers of removed pods had said."""
+        return self.root / "podlogs"
+
+    @property
+    def mirrors(self) -> Path:
+        """What is read instead of addresses that this machine does not see; its owner writes it."""
+        return self.root / "mirrors.yaml"
+
+    @property
     def volumes(self) -> Path:
         return self.root / "volumes"
 
@@ -98,6 +108,10 @@ class Home:
 
     def pods(self, node: str) -> Path:
         return self.root / "nodes" / node / "pods"
+
+    def disk(self, node: str) -> Path:
+        """What is below `/var/lib/paddlecloud` on that node."""
+        return self.root / "nodes" / node / "disk"
 
     @property
     def state(self) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tests.contracts.built_ins import MANIFESTS, Manifest
-from tests.contracts.objects import paddle_job, sample_set
+from tests.contracts.objects import paddle_job, sample_set, worker
 from tests.kubernetes.rest import Rest
 
 Body = dict[str, Any]
@@ -39,6 +39,15 @@ OURS = {
     "elastic paddleservice": Written(
         "paddleservices.elasticserving.paddlepaddle.org",
         ours("elasticserving", "v1", "PaddleService", **SERVED),
+    ),
+    "kubeflow paddlejob": Written(
+        "paddlejobs.kubeflow.org",
+        {
+            "apiVersion": "kubeflow.org/v1",
+            "kind": "PaddleJob",
+            "metadata": {"name": "x"},
+            "spec": {"paddleReplicaSpecs": {"Worker": worker(1) | {"restartPolicy": "Never"}}},
+        },
     ),
     "model": Written("models", ours("hub", "v1alpha1", "Model")),
 }

@@ -52,6 +52,8 @@ def test_kr8s(server: Server, namespace: str, tmp_path: Path) -> None:
 def test_a_kopf_operator(server: Server, rest: Rest, namespace: str, tmp_path: Path) -> None:
     arguments = ["run", "--standalone", "--namespace", namespace, str(HERE / "programs" / "kopf_operator.py")]
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "KUBECONFIG": str(server.kubeconfig)}
+    # It signs with a name, and not every user of a machine has an entry with one.
+    environ["USER"] = "somebody"
     job = paddle_job()
     job["spec"]["worker"]["replicas"] = 0
     with running(binaries() / "kopf", arguments, tmp_path / "kopf", environ):

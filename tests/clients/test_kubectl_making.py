@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.definitions import definition, served, version
-from tests.contracts.objects import config_map, paddle_job
+from tests.contracts.objects import config_map, paddle_job, sample_set
 from tests.kubectl import Kubectl
 from tests.kubernetes import certificates
 from tests.kubernetes.rest import Rest
@@ -221,7 +221,7 @@ def test_a_stateful_set_is_scaled(kubectl: Kubectl) -> None:
 
 
 def test_what_has_no_scale_is_not_scaled(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=paddle_job())
-    done = kubectl.run("scale", "pdj", "train", "--replicas=3")
+    kubectl("create", "-f", "-", stdin=sample_set())
+    done = kubectl.run("scale", "samplesets", "digits", "--replicas=3")
     assert done.returncode == 1
-    assert 'paddlejobs.batch.paddlepaddle.org "train" not found' in done.stderr
+    assert 'samplesets.batch.paddlepaddle.org "digits" not found' in done.stderr

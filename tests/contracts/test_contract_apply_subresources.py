@@ -49,11 +49,11 @@ def test_what_a_schema_does_not_know_is_owned_as_it_looks(rest: Rest, namespace:
     path = jobs(namespace, "train")
     rest.post(jobs(namespace), paddle_job(), fieldManager="maker").expect(201)
     extra = {"template": {"spec": {"hostNetwork": True, "affinity": {"zones": ["a", "b"]}}}}
-    made = apply(rest, path, job(worker=extra)).expect(200)
+    # A job at rest: the template of one that has pods cannot change.
+    made = apply(rest, path, job(worker=extra, suspend=True)).expect(200)
     template = "/spec/worker/template/spec"
-    assert (
-        owners(made)["alice Apply"] == f"{template}/affinity {template}/affinity/zones {template}/hostNetwork"
-    )
+    fields = f"{template}/affinity {template}/affinity/zones {template}/hostNetwork"
+    assert owners(made)["alice Apply"] == f"/spec/suspend {fields}"
 
 
 def test_a_field_our_schema_does_not_know_is_refused(rest: Rest, namespace: str) -> None:
@@ -74,13 +74,13 @@ def test_a_job_that_makes_no_sense_is_refused(rest: Rest, namespace: str) -> Non
 def test_a_conflict_on_a_job(rest: Rest, namespace: str) -> None:
     path = jobs(namespace, "train")
     rest.post(jobs(namespace), paddle_job(), fieldManager="maker").expect(201)
-    rest.merge(path, {"spec": {"intranet": "Host"}}, fieldManager="bob").expect(200)
-    answer = apply(rest, path, job(intranet="Service")).expect(409)
+    rest.merge(path, {"spec": {"cleanPodPolicy": "Never"}}, fieldManager="bob").expect(200)
+    answer = apply(rest, path, job(cleanPodPolicy="Always")).expect(409)
     assert answer["message"] == (
-        f'Apply failed with 1 conflict: conflict with "bob" using {GROUP}: .spec.intranet'
+        f'Apply failed with 1 conflict: conflict with "bob" using {GROUP}: .spec.cleanPodPolicy'
     )
-    made = apply(rest, path, job(intranet="Service"), force="true").expect(200)
-    assert owners(made)["alice Apply"] == "/spec/intranet"
+    made = apply(rest, path, job(cleanPodPolicy="Always"), force="true").expect(200)
+    assert owners(made)["alice Apply"] == "/spec/cleanPodPolicy"
     assert "bob Update" not in owners(made)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.contracts.objects import core, jobs, paddle_job
+from tests.contracts.objects import core, sample_set, sample_sets
 from tests.kubernetes.rest import Rest
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -11,9 +11,9 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 @pytest.mark.parametrize("door", ["scale", "nothing"])
 def test_a_custom_kind_without_that_door_is_not_found_there(rest: Rest, namespace: str, door: str) -> None:
-    rest.post(jobs(namespace), paddle_job()).expect(201)
-    answer = rest.get(f"{jobs(namespace, 'train')}/{door}").expect(404)
-    assert answer["message"] == 'paddlejobs.batch.paddlepaddle.org "train" not found'
+    rest.post(sample_sets(namespace), sample_set()).expect(201)
+    answer = rest.get(f"{sample_sets(namespace, 'digits')}/{door}").expect(404)
+    assert answer["message"] == 'samplesets.batch.paddlepaddle.org "digits" not found'
 
 
 def test_a_scale_as_a_table(rest: Rest, namespace: str) -> None:

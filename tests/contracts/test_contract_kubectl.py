@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 from tests.contracts.objects import config_map, jobs, paddle_job, pod, worker
@@ -9,6 +11,7 @@ from tests.kubectl import Kubectl, Program
 from tests.kubernetes.rest import Rest
 
 pytestmark = pytest.mark.kubectl
+DEPLOY = Path(__file__).parent.parent.parent / "deploy"
 
 
 def test_the_client_and_the_server_tell_their_versions(kubectl: Kubectl, kubectl_program: Program) -> None:
@@ -30,9 +33,10 @@ def test_create_get_and_delete_a_job(kubectl: Kubectl) -> None:
 
 def test_apply_creates_changes_and_leaves_alone(kubectl: Kubectl) -> None:
     name = "paddlejob.batch.paddlepaddle.org/train"
-    assert kubectl("apply", "-f", "-", stdin=paddle_job(worker=worker(1))) == f"{name} created\n"
-    assert kubectl("apply", "-f", "-", stdin=paddle_job(worker=worker(1))) == f"{name} unchanged\n"
-    assert kubectl("apply", "-f", "-", stdin=paddle_job(worker=worker(3))) == f"{name} configured\n"
+    first, second = (paddle_job(worker=worker(n), elastic=1) for n in (1, 3))
+    assert kubectl("apply", "-f", "-", stdin=first) == f"{name} created\n"
+    assert kubectl("apply", "-f", "-", stdin=first) == f"{name} unchanged\n"
+    assert kubectl("apply", "-f", "-", stdin=second) == f"{name} configured\n"
     assert kubectl.json("get", "pdj", "train")["spec"]["worker"]["replicas"] == 3
 
 
@@ -124,3 +128,15 @@ def test_labels_and_patches(kubectl: Kubectl) -> None:
     )
     said = kubectl("patch", "pdj", "train", "--type=merge", "-p", '{"metadata":{"labels":{"team":"vision"}}}')
     assert said == "paddlejob.batch.paddlepaddle.org/train patched (no change)\n"
+
+
+def test_what_installs_the_controllers_is_taken(kubectl: Kubectl) -> None:
+    place = ("-n", "paddle-system")
+    files = ("-f", str(DEPLOY / "v1" / "crd.yaml"), "-f", str(DEPLOY / "v1" / "operator.yaml"))
+    made = kubectl("apply", "--server-side", "--force-conflicts", *place, *files).splitlines()
+    try:
+        assert made[-1] == "deployment.apps/paddle-controller-manager serverside-applied"
+        kinds = "customresourcedefinition.apiextensions.k8s.io/paddlejobs.batch.paddlepaddle.org"
+        assert f"{kinds} serverside-applied" in made
+    finally:
+        kubectl("delete", "deployment", "paddle-controller-manager", *place)

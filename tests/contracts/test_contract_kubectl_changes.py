@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.contracts.objects import config_map, paddle_job, pod
+from tests.contracts.objects import config_map, paddle_job, pod, worker
 from tests.contracts.owners import owners
 from tests.kubectl import Kubectl
 
@@ -144,7 +144,7 @@ def test_diff_on_the_server_side(kubectl: Kubectl) -> None:
     "what, made, old, new",
     [
         ("deployment/web", web(), "example/web:1", "example/web:2"),
-        ("paddlejob/train", paddle_job(), "replicas: 2", "replicas: 3"),
+        ("paddlejob/train", paddle_job(worker=worker(2), elastic=1), "replicas: 2", "replicas: 3"),
     ],
 )
 def test_edit_sends_what_the_editor_changed(

@@ -52,7 +52,8 @@ SERVERS = {
     "first": server("first", {"app": "web", "one": "first"}, hostname="host-a", subdomain="each"),
     "second": server("second", {"app": "web", "one": "second"}, hostname="host-b", subdomain="each"),
 }
-PORT = [{"name": "web", "port": 80, "targetPort": "web"}]
+# Not below 1024: plain processes of an ordinary user have no such ports.
+PORT = [{"name": "web", "port": 8000, "targetPort": "web"}]
 SERVICES = {
     "one": {"selector": {"one": "first"}, "ports": PORT},
     "both": {"selector": {"app": "web"}, "ports": PORT},
@@ -82,7 +83,7 @@ def asked(pods: NodePods, name: str, *pairs: tuple[str, str]) -> list[str]:
 def test_a_service_is_reached_by_its_address(serving: NodePods) -> None:
     address = serving.objects.get("services", "one")["spec"]["clusterIP"]
 
-    assert asked(serving, "by-address", (f"http://{address}/", "first")) == ["first"]
+    assert asked(serving, "by-address", (f"http://{address}:8000/", "first")) == ["first"]
 
 
 def test_a_pod_is_reached_by_its_address(serving: NodePods) -> None:
@@ -96,10 +97,10 @@ def test_names_lead_to_services_and_pods(serving: NodePods, level: str) -> None:
         pytest.skip("CoreDNS is not built: FULL=1 make test-kubernetes builds it")
     namespace = serving.namespace
     pairs = [
-        ("http://one/", "first"),
-        (f"http://one.{namespace}/", "first"),
-        (f"http://one.{namespace}.svc/", "first"),
-        (f"http://one.{namespace}.svc.cluster.local/", "first"),
+        ("http://one:8000/", "first"),
+        (f"http://one.{namespace}:8000/", "first"),
+        (f"http://one.{namespace}.svc:8000/", "first"),
+        (f"http://one.{namespace}.svc.cluster.local:8000/", "first"),
         ("http://host-b.each:8080/", "second"),
         (f"http://host-a.each.{namespace}.svc.cluster.local:8080/", "first"),
         ("each", "2"),
@@ -114,7 +115,7 @@ def test_names_lead_to_services_and_pods(serving: NodePods, level: str) -> None:
 def test_a_service_without_pods_refuses_at_once(serving: NodePods) -> None:
     address = serving.objects.get("services", "nobody")["spec"]["clusterIP"]
 
-    assert asked(serving, "by-nobody", (f"http://{address}/", "URLError")) == ["URLError"]
+    assert asked(serving, "by-nobody", (f"http://{address}:8000/", "URLError")) == ["URLError"]
 
 
 def test_a_pod_that_is_not_ready_gets_no_traffic(serving: NodePods) -> None:

@@ -145,7 +145,7 @@ def test_an_update_keeps_the_status(rest: Rest, namespace: str) -> None:
     rest.post(jobs(namespace), paddle_job()).expect(201)
     current = rest.merge(f"{path}/status", {"status": {"phase": "Running"}}).expect(200)
     del current["status"]
-    current["spec"]["intranet"] = "Service"
+    current["spec"]["cleanPodPolicy"] = "Never"
     assert rest.put(path, current).expect(200)["status"] == {"phase": "Running"}
 
 
@@ -166,7 +166,7 @@ def test_a_bad_status_is_refused(rest: Rest, namespace: str) -> None:
 @pytest.mark.parametrize(
     "where, patch, generation",
     [
-        ("train", {"spec": {"intranet": "Host"}}, 2),
+        ("train", {"spec": {"cleanPodPolicy": "Never"}}, 2),
         ("train", {"spec": {"intranet": "PodIP"}}, 1),
         ("train", {"metadata": {"labels": {"a": "b"}}}, 1),
         ("train", {"metadata": {"annotations": {"a": "b"}}}, 1),

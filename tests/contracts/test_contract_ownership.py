@@ -148,10 +148,10 @@ def test_a_new_job_is_owned_with_the_objects_in_it(rest: Rest, namespace: str) -
 
 def test_a_job_that_is_changed_changes_hands_field_by_field(rest: Rest, namespace: str) -> None:
     rest.post(jobs(namespace), paddle_job()).expect(201)
-    patch = {"metadata": {"labels": {"a": "b"}}, "spec": {"intranet": "Host"}}
+    patch = {"metadata": {"labels": {"a": "b"}}, "spec": {"cleanPodPolicy": "Never"}}
     made = rest.merge(jobs(namespace, "train"), patch, fieldManager="bob").expect(200)
-    assert owners(made)["bob Update"] == "/metadata/labels /metadata/labels/a /spec/intranet"
-    assert "/spec/intranet" not in owners(made)["contracts Update"].split()
+    assert owners(made)["bob Update"] == "/metadata/labels /metadata/labels/a /spec/cleanPodPolicy"
+    assert "/spec/cleanPodPolicy" not in owners(made)["contracts Update"].split()
 
 
 def test_there_are_at_most_ten_updaters(rest: Rest, path: str) -> None:

@@ -53,6 +53,7 @@ def test_jobs_have_our_columns(rest: Rest, namespace: str) -> None:
     assert shown.pop("Age").endswith("s")
     assert shown == {
         "Name": "train", "Status": "Running", "Mode": "Collective", "PS": None, "Worker": "2/2",
+        "Done": None, "Total": None, "Loss": None,
     }  # fmt: skip
 
 

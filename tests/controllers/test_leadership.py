@@ -85,7 +85,7 @@ async def test_a_leader_whose_lease_was_taken_stops_working(access: Access, name
 
     async with Client(access) as client:
         key = Key(namespace, "leader")
-        leading = asyncio.create_task(lead(Candidate(client, key, "a", pause=0.05), work))
+        leading = asyncio.create_task(lead(Candidate(client, key, "a", renew_every=0.05), work))
         while await client.find(Lease, *key) is None:
             await asyncio.sleep(0.01)
         await client.patch(Lease, key, {"spec": {"holderIdentity": "b"}})

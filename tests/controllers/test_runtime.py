@@ -11,14 +11,18 @@ from tests.cluster.widgets import Widget, WidgetStatus, eventually, running, wor
 from tests.controllers.widget_stage import WIDGETS, Recorder, Stage, decide, has, made, stage, told
 
 from paddlecloud.api.core import ConfigMap
+from paddlecloud.cluster.client import Client
+from paddlecloud.cluster.informer import Informer
 from paddlecloud.cluster.kubeconfig import Access
 from paddlecloud.cluster.requests import Request
 from paddlecloud.controllers.contract import (
+    Controller,
     Decision,
     HttpQuestion,
     LogQuestion,
     Snapshot,
 )
+from paddlecloud.controllers.passes import GATHERING, GLANCES_A_SECOND, Passes, Times
 from paddlecloud.controllers.runtime import Options, run
 
 
@@ -181,3 +185,63 @@ async def test_killed_after_any_write_the_end_is_the_same(access: Access) -> Non
                     assert [p for p in await s.parts() if p.startswith(name)] == [
                         f"{name}-{n}" for n in range(3)
                     ]
+
+
+async def test_glances_come_later_the_more_objects_want_them(access: Access) -> None:
+    asked: list[tuple[str, bool]] = []
+    now = 0.0
+
+    def curious(widget: Widget, seen: Snapshot) -> Decision:
+        asked.append((widget.name, seen.glance))
+        return Decision(WidgetStatus(phase="Ready"), glance=1.0, check_again=9.0)
+
+    async with world(access) as w, Client(access) as client:
+        informer = Informer(client, Widget, w.namespace)
+        times = Times(clock=lambda: now)
+        passes = Passes(Controller("widget", Widget, curious), client, {Widget: informer}, times)
+        for name in "abc":
+            await client.create(w.widget(name))
+        async with running(informer.run()):
+            await eventually(lambda: len(informer.all()) == 3)
+            dates = [await passes.sync(w.key(name)) for name in "abc"]
+            await eventually(lambda: all(o.status.phase for o in informer.all()))
+            assert dates == [max(1.0, n / GLANCES_A_SECOND) for n in (1, 2, 3)]
+            now = 1.0
+            again = [await passes.sync(w.key(name)) for name in "ac"]
+    # The one whose turn it was waits for the next, the other for what is left of its own.
+    assert again == [3 / GLANCES_A_SECOND, 3 / GLANCES_A_SECOND - 1.0]
+    assert asked == [("a", False), ("b", False), ("c", False), ("a", True), ("c", False)]
+
+
+async def test_counts_that_change_one_after_the_other_become_one_write(access: Access) -> None:
+    now, phase, gathers = 0.0, "1/3", True
+
+    def counting(widget: Widget, seen: Snapshot) -> Decision:
+        return Decision(WidgetStatus(phase=phase), counts_only=gathers)
+
+    async with world(access) as w, Client(access) as client:
+        informer = Informer(client, Widget, w.namespace)
+        passes = Passes(
+            Controller("widget", Widget, counting), client, {Widget: informer}, Times(clock=lambda: now)
+        )
+        await client.create(w.widget("w"))
+
+        async def stored() -> str:
+            return (await client.get(Widget, w.namespace, "w")).status.phase
+
+        async with running(informer.run()):
+            await eventually(lambda: len(informer.all()) == 1)
+            assert await passes.sync(w.key("w")) == GATHERING
+            now, phase = 0.6, "2/3"
+            assert await passes.sync(w.key("w")) == 0.4
+            assert await stored() == ""
+            now, phase = GATHERING, "3/3"
+            assert await passes.sync(w.key("w")) is None
+            assert await stored() == "3/3"
+            await eventually(lambda: informer.all()[0].status.phase == "3/3")
+            # What a person waits for is told at once, and the next counts are gathered anew.
+            now, phase = 5.0, "2/3"
+            assert await passes.sync(w.key("w")) == GATHERING
+            phase, gathers = "Done", False
+            assert await passes.sync(w.key("w")) is None
+            assert await stored() == "Done"

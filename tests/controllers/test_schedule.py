@@ -71,6 +71,35 @@ def test_a_look_may_ask_for_the_next_one() -> None:
     assert taken(schedule, 10.0) == ["a"]
 
 
+def test_a_key_that_rests_holds_up_nobody_and_misses_nothing() -> None:
+    schedule = Schedule()
+    for key in (A, B):
+        schedule.wake(key, 0.0)
+    assert taken(schedule, 0.0) == ["a", "b"]
+    schedule.wake(A, 0.0)  # during its look
+    schedule.succeeded(A, None, rested=5.0)
+    schedule.succeeded(B, None)
+    schedule.wake(A, 1.0)
+    schedule.wake(B, 1.0)
+
+    assert taken(schedule, 1.0) == ["b"]
+    assert schedule.next_due() == 5.0
+    assert taken(schedule, 5.0) == ["a"]
+    schedule.succeeded(A, None)
+    schedule.wake(A, 6.0)
+    assert taken(schedule, 6.0) == ["a"]
+
+
+def test_a_date_within_the_rest_is_kept_after_it() -> None:
+    schedule = Schedule()
+    schedule.wake(A, 0.0)
+    schedule.take(0.0)
+    schedule.succeeded(A, 2.0, rested=5.0)
+
+    assert taken(schedule, 4.9) == []
+    assert taken(schedule, 5.0) == ["a"]
+
+
 def test_failures_are_repeated_ever_more_slowly_up_to_a_limit_and_forgotten_by_success() -> None:
     schedule, pauses = Schedule(), []
     schedule.wake(A, 0.0)

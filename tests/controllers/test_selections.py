@@ -42,15 +42,19 @@ def test_a_selection_wakes_for_what_it_takes(wish: Selection, changed: Pod, woke
     assert relations.readers(changed) == set()
 
 
+def listed(*pods: Pod) -> dict[Key, Pod | None]:
+    return {found.key: found for found in pods}
+
+
 def test_a_label_is_looked_up_and_follows_every_change() -> None:
     informer = Informer(Client(Access(name="nowhere", server="https://127.0.0.1:1")), Pod)
-    informer._become([pod(n, app="x").wire() for n in ("a", "b")])
+    informer._become(listed(*(pod(n, app="x") for n in ("a", "b"))))
 
     def found() -> list[str]:
         return [p.name for p in informer.labelled("ml", (("app", "x"),))]
 
     assert found() == ["a", "b"]
-    informer._become([pod("a", app="y").wire(), pod("b", app="x").wire(), pod("c", app="x").wire()])
+    informer._become(listed(pod("a", app="y"), pod("b", app="x"), pod("c", app="x")))
     assert found() == ["b", "c"]
     assert informer.labelled("other", (("app", "x"),)) == ()
     assert len(informer.labelled("", (("app", "x"),))) == 3  # no namespace: everything, to be looked through
@@ -58,8 +62,8 @@ def test_a_label_is_looked_up_and_follows_every_change() -> None:
 
 def test_those_nobody_controls_are_known() -> None:
     informer = Informer(Client(Access(name="nowhere", server="https://127.0.0.1:1")), Pod)
-    informer._become([pod("a", "u1").wire(), pod("b").wire()])
+    informer._become(listed(pod("a", "u1"), pod("b")))
     assert [p.name for p in informer.owned("")] == ["b"]
 
-    informer._become([pod("a").wire(), pod("b", "u1").wire()])
+    informer._become(listed(pod("a"), pod("b", "u1")))
     assert [p.name for p in informer.owned("")] == ["a"]

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from paddlecloud.api.core import ConfigMap, Node, PersistentVolumeClaim, Pod, StatefulSet
+from paddlecloud.api.core import ConfigMap, CSIDriver, Node, PersistentVolumeClaim, Pod, StatefulSet
 from paddlecloud.api.knative import KnativeService, Revision
-from paddlecloud.api.meta import Condition, Resource
+from paddlecloud.api.meta import Condition, OwnerReference, Resource
 from paddlecloud.api.model import AliasChange, Model, ModelVersion
 from paddlecloud.api.paddlejob import PaddleJob
 from paddlecloud.api.paddleservice import PaddleService
 from paddlecloud.api.sampleset import SampleSet
 from paddlecloud.api.workflowrun import Graph, Step, WorkflowRun
-from paddlecloud.controllers import hub, jobpods, sampleset, workflowrun
-from paddlecloud.controllers.contract import Decision, HttpQuestion, LogQuestion, Snapshot, plan
+from paddlecloud.controllers import dataruntimes, datavolumes, hub, jobpods, workflowrun
+from paddlecloud.controllers.contract import Decision, HttpQuestion, LogQuestion, Snapshot, Token, plan
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 NAMESPACE = "ml"
@@ -69,6 +69,9 @@ def pods_of(job: PaddleJob, **phases: str | Iterable[str]) -> tuple[Pod, ...]:
     return tuple(found)
 
 
+JUICEFS = CSIDriver.read({"metadata": {"name": "csi.juicefs.com"}})
+
+
 def seen(
     owner: Resource | None = None,
     *children: Resource,
@@ -77,9 +80,9 @@ def seen(
     now: datetime = NOW,
     **phases: str | Iterable[str],
 ) -> Snapshot:
-    """What is around an object; for a job, its pods by the phases of their roles."""
+    """What is around an object, where JuiceFS has its driver; for a job, its pods by the phases of roles."""
     pods = pods_of(owner, **phases) if isinstance(owner, PaddleJob) else ()
-    return Snapshot(now, (*children, *pods), tuple(related), answers or {})
+    return Snapshot(now, (*children, *pods), (JUICEFS, *related), answers or {})
 
 
 def log_of(pod: str, text: str, container: str = "main") -> dict[LogQuestion, str]:
@@ -115,14 +118,32 @@ def a_claim(name: str = "digits", phase: str = "Bound", **spec: Any) -> Persiste
     return PersistentVolumeClaim.read({"metadata": metadata(name), "spec": spec, "status": {"phase": phase}})
 
 
-def a_runtime(index: int = 0, phase: str = "Running") -> Pod:
-    return a_pod(
-        f"digits-runtime-{index}", phase, ip=f"127.64.7.{index + 1}", labels={sampleset.LABEL: "digits"}
-    )
+RUNTIMES = "digits-runtime"
+TOKEN = Token(NAMESPACE, RUNTIMES)
 
 
-def a_runtime_says(index: int = 0, **body: Any) -> dict[HttpQuestion, Any]:
-    return {HttpQuestion(f"http://127.64.7.{index + 1}:{sampleset.PORT}/status"): body}
+def the_runtimes(replicas: int = 2) -> StatefulSet:
+    """The object that makes the pods of `a_runtime`."""
+    return StatefulSet.read({"metadata": metadata(RUNTIMES), "spec": {"replicas": replicas}})
+
+
+def a_runtime(index: int = 0, phase: str = "Running", *, ready: bool = True, **spec: Any) -> Pod:
+    address, labels = f"127.64.7.{index + 1}", {datavolumes.LABEL: "digits"}
+    spec = {"containers": [CONTAINER], "nodeName": f"node-{index}", **spec}
+    pod = a_pod(f"{RUNTIMES}-{index}", phase, ip=address, ready=ready, labels=labels, spec=spec)
+    owner = OwnerReference(kind="StatefulSet", name=RUNTIMES, uid=f"uid-{RUNTIMES}", controller=True)
+    return pod.but(metadata=pod.metadata.but(owner_references=[owner]))
+
+
+def a_runtime_reports(index: int = 0, **body: Any) -> dict[HttpQuestion, Any]:
+    """What a runtime says of itself."""
+    where = f"http://127.64.7.{index + 1}:{dataruntimes.PORT}/cacheStatus/cacheInfo.json"
+    return {HttpQuestion(where, TOKEN): body}
+
+
+def a_result(operation: str, name: str, status: str, index: int = 0, **more: Any) -> dict[HttpQuestion, Any]:
+    where = f"http://127.64.7.{index + 1}:{dataruntimes.PORT}/{operation}Result/{name}"
+    return {HttpQuestion(where, TOKEN): {"status": status, **more}}
 
 
 def the_hub() -> ConfigMap:
@@ -163,12 +184,13 @@ def a_knative(ready: str = "True", generation: int = 1, observed: int = 1, **mor
     )
 
 
-def a_revision(number: int, ready: str = "True", **more: Any) -> Revision:
-    status = {"conditions": [{"type": "Ready", "status": ready}], "actualReplicas": int(ready == "True")}
-    labels = {"serving.knative.dev/service": "shapes"}
-    return Revision.read(
-        {"metadata": metadata(f"shapes-{number:05d}", labels=labels), "status": status} | more
-    )
+def a_revision(name: str, ready: str = "True", *, digest: str = "", **more: Any) -> Revision:
+    said = {"type": "Ready", "status": ready} | more.pop("said", {})
+    status = {"conditions": [said], "actualReplicas": int(ready == "True")}
+    labels = {"serving.knative.dev/service": "shapes"} | more.pop("labels", {})
+    notes = {"paddlecloud.org/template": digest} if digest else {}
+    body = {"metadata": metadata(name, labels=labels, annotations=notes), "status": status}
+    return Revision.read(body | more)
 
 
 def a_step(name: str, *after: str, **inputs: Any) -> Step:

@@ -25,14 +25,17 @@ from tests.decisions.builders import (
 )
 from tests.decisions.world import World
 
-from paddlecloud.api.apps import ReplicaSet
+from paddlecloud.api.apps import Deployment, ReplicaSet
 from paddlecloud.api.batch import Job
 from paddlecloud.api.core import ConfigMap, Pod, Secret
 from paddlecloud.api.knative import KnativeService, Revision
 from paddlecloud.api.meta import Resource
+from paddlecloud.api.paddlejob import PaddleJob
+from paddlecloud.api.samplejob import SampleJob
 from paddlecloud.api.sampleset import SampleSet
-from paddlecloud.controllers import jobpods, modelversion, sampleset
-from paddlecloud.controllers.contract import Controller, identity
+from paddlecloud.api.scheduling import PodGroup
+from paddlecloud.controllers import datavolumes, jobpods, modelpods
+from paddlecloud.controllers.contract import Controller, Recorded, identity
 from paddlecloud.embedded.workloads.jobcounting import TRACKING
 from paddlecloud.embedded.workloads.jobindexes import INDEX
 
@@ -57,6 +60,9 @@ LOGS = st.sampled_from(
         "epoch 1/2 step 3/4 loss 0.5",
         "step 4/4 loss 1e999\ntest accuracy 0.9",
     ]
+)
+RECORDS = st.sampled_from(
+    [None, (), (Recorded("train/loss", 7, 0.5), Recorded("eval/acc", 1, None)), (Recorded("", -3, 1e30),)]
 )
 RUNTIME_PHASES = st.sampled_from(["Syncing", "Synced", "Failed", "?"])
 SAID = st.one_of(
@@ -116,8 +122,9 @@ JOB = merged(
     optional("cleanPolicy", POLICIES),
     optional("intranet", ["PodIP", "Service", "Host"]),
     optional("withGloo", [0, 1, 2]),
-    optional("elastic", [1]),
+    st.sampled_from([{}, {"elastic": 1}, {"elastic": 1, "elasticLauncher": True}]),
     optional("sampleSetRef", [{"name": "digits", "mountPath": "/d"}]),
+    optional("schedulingPolicy", [{}, {"minAvailable": 1, "queue": "night"}]),
 )
 
 
@@ -129,7 +136,10 @@ def jobs(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
     stale = ConfigMap.read({"metadata": metadata("x"), "data": {"PADDLE_TRAINERS": "1.2.3.4", "OLD": "1"}})
     data = sampleset_body("digits", {}, {"phase": draw(st.sampled_from(["", "Ready", "SyncFailed"]))})
     related = draw(some_of([st.just(SampleSet.read(data))]))
-    return {"spec": draw(JOB), "status": status}, [*pods, *draw(some_of([st.just(stale)]))], related
+    phase = draw(st.sampled_from(["", "Pending", "Inqueue", "Running", "Completed"]))
+    group = PodGroup.read({"metadata": metadata("x"), "spec": {"minMember": 7}, "status": {"phase": phase}})
+    children = [*pods, *draw(some_of([st.just(stale), st.just(group)]))]
+    return {"spec": draw(JOB), "status": status}, children, related
 
 
 def sampleset_body(name: str, spec: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
@@ -146,8 +156,41 @@ def data_sets(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource
     status = draw(merged(optional("phase", ["Bound", "Mount", "Syncing", "SyncFailed", "Ready"]),
                          optional("progress", [{"done": 1, "total": 2}])))  # fmt: skip
     claims = draw(some_of([st.sampled_from([a_claim("x", p) for p in ("Pending", "Bound", "Lost")])]))
-    pods = draw(some_of(pod_named(f"x-runtime-{i}", {sampleset.LABEL: "x"}) for i in range(3)))
+    pods = draw(some_of(pod_named(f"x-runtime-{i}", {datavolumes.LABEL: "x"}) for i in range(3)))
     return {"spec": spec, "status": status}, claims, pods
+
+
+@st.composite
+def sample_jobs(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
+    spec = {
+        "type": draw(st.sampled_from(["sync", "warmup", "rmr", "clear"])),
+        "sampleSetRef": {"name": "digits"},
+    }
+    spec |= draw(merged(
+        optional("schedule", ["0 0 1 1 *", "?"]), optional("suspend", [True]), optional("terminate", [True]),
+        optional("rmrOptions", [{"paths": ["a"]}, {"paths": ["../a"]}]),
+        optional("concurrencyPolicy", ["Forbid", "Replace"]), optional("successfulJobsHistoryLimit", [0, 1]),
+    ))  # fmt: skip
+    status = draw(optional("phase", ["Pending", "Running", "Succeeded", "Failed"]))
+    data = SampleSet.read(sampleset_body("digits", {}, {"phase": "Ready"}))
+    made = [
+        st.just(
+            SampleJob.read(
+                {
+                    "metadata": metadata(f"x-{n}"),
+                    "status": {"phase": draw(st.sampled_from(["Running", "Succeeded", "Failed"]))},
+                }
+            )
+        )
+        for n in (28454400, 28454401)
+    ]
+    children = draw(some_of(made)) if "schedule" in spec else []
+    body = {
+        "metadata": metadata("x", creationTimestamp="2024-06-01T11:00:00Z"),
+        "spec": spec,
+        "status": status,
+    }
+    return body, children, draw(some_of([st.just(data)]))
 
 
 VERSIONS = [a_version(n, p) for n, p in ((1, "Ready"), (2, "Uploading"), (3, "Failed"), (10, "Ready"))]
@@ -167,8 +210,8 @@ def versions(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]
     good = json.dumps({"files": [{"path": "p", "size": 3, "sha256": "s"}], "phase": "Pending", "model": "x"})
     content = draw(st.sampled_from([None, good, "{", "[]", '{"files": [{}]}', "null"]))
     report = ConfigMap.read({
-        "metadata": metadata("x-manifest", labels={modelversion.LABEL: "x"}),
-        **({} if content is None else {"data": {modelversion.REPORT: content}}),
+        "metadata": metadata("x-manifest", labels={modelpods.LABEL: "x"}),
+        **({} if content is None else {"data": {modelpods.REPORT: content}}),
     })  # fmt: skip
     spec = {"model": "x", "source": {"pvc": "c", "path": "p"}, **draw(optional("format", ["onnx", "paddle"]))}
     status = draw(optional("phase", ["Pending", "Uploading", "Ready", "Failed"]))
@@ -185,16 +228,24 @@ def services(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]
     status = draw(merged(optional("default", [pinned, {}]), optional("observedGeneration", [1])))
     spec = {"default": default, **draw(optional("resources", [{"limits": {"cpu": "1"}}]))}
     spec |= draw(optional("service", [{"minScale": 2}, {"window": "6s"}]))
+    spec |= draw(optional("canary", [own | {"tag": "2"}, {"model": "shapes@no"}]))
+    old = {"metadata": {"name": "x-default", "labels": {"old": "yes"}}, "spec": {"containers": [
+        {"image": "old", "added": "by the server"}], "nodeSelector": {"old": "yes"}}}  # fmt: skip
+    split = [{"revisionName": "x-00001", "percent": 90}, {"revisionName": "x-00009", "percent": 10}]
     inner = KnativeService.read({
         "metadata": metadata("x"),
-        "spec": {"template": {"spec": {"containers": [{"image": "old", "added": "by the server"}]}}},
+        "spec": {"template": old, **draw(optional("traffic", [split[:1], split]))},
         "status": draw(knative_status()),
     })  # fmt: skip
     children = draw(some_of([st.just(inner)]))
+    revisions = [
+        Revision.read({"metadata": metadata(name), "status": draw(knative_status())})
+        for name in ("x-00001", "x-default", "x-canary")
+    ]
     return (
         {"spec": spec, "status": status},
         children,
-        draw(some_of(st.just(r) for r in (MODEL[0], *VERSIONS))),
+        draw(some_of(st.just(r) for r in (MODEL[0], *VERSIONS, *revisions))),
     )
 
 
@@ -204,6 +255,7 @@ def knative_status(draw: Draw) -> dict[str, Any]:
     found: dict[str, Any] = draw(merged(
         optional("conditions", [[], [ready]]), optional("actualReplicas", [0, 2]),
         optional("observedGeneration", [0, 1]), optional("latestReadyRevisionName", ["x-00001", "x-00009"]),
+        optional("traffic", [[], [{"revisionName": "x-00001", "percent": 100}]]),
     ))  # fmt: skip
     return found
 
@@ -348,12 +400,21 @@ def endpoint_worlds() -> st.SearchStrategy[tuple[dict[str, Any], list[Resource],
 @st.composite
 def knative_services(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
     template = {"metadata": {"annotations": {"a": "b"}}, "spec": {"containers": [CONTAINER]}}
+    called = template | {"metadata": {"name": "x-00009"}}
     revisions = [
         st.just(Revision.read({"metadata": metadata(f"x-{n:05d}"), "status": draw(knative_status())}))
-        for n in (1, 2, 9)
+        for n in (1, 2, 3, 4, 5, 9)
     ]
-    spec = draw(optional("template", [template, None]))
+    halves = [{"revisionName": "x-00001", "percent": 50}, {"revisionName": "x-00002", "percent": 50}]
+    latest = [{"latestRevision": True, "percent": 100, "tag": "now"}]
+    spec = draw(merged(optional("template", [template, called, None]), optional("traffic", [halves, latest])))
     return {"spec": spec, "status": draw(knative_status())}, draw(some_of(revisions)), []
+
+
+@st.composite
+def routes(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
+    service = KnativeService.read({"metadata": metadata("x"), "status": draw(knative_status())})
+    return {"spec": {"traffic": []}}, [], draw(some_of([st.just(service)]))
 
 
 @st.composite
@@ -361,13 +422,52 @@ def revisions(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource
     ports = draw(optional("ports", [[], [{}], [{"containerPort": 80}]]))
     scale = draw(optional("autoscaling.knative.dev/min-scale", ["0", "2", "many"]))
     body = {"metadata": metadata("x", annotations=scale), "spec": {"containers": [{**CONTAINER, **ports}]}}
-    pods = draw(some_of(pod_named(f"x-deployment-{i}") for i in range(3)))
-    return {**body, "status": draw(knative_status())}, pods, []
+    labels = {"serving.knative.dev/revision": "x"}
+    pods = [
+        pod.but(metadata=pod.metadata.but(labels=labels))
+        for pod in draw(some_of(pod_named(f"x-deployment-{i}") for i in range(3)))
+    ]
+    there = Deployment.read(
+        {"metadata": metadata("x-deployment"), "spec": draw(optional("replicas", [0, 3]))}
+    )
+    return {**body, "status": draw(knative_status())}, draw(some_of([st.just(there)])), pods
+
+
+@st.composite
+def kubeflow_jobs(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
+    replicas = merged(
+        st.just({"template": {"spec": {"containers": [CONTAINER]}}}),
+        optional("replicas", [0, 1, 3]),
+        optional("restartPolicy", ["Never", "ExitCode"]),
+    )
+    roles = draw(st.sampled_from([["Worker"], ["Master"], ["Master", "Worker"]]))
+    run = merged(
+        optional("cleanPodPolicy", ["All", "None", "Running"]),
+        optional("backoffLimit", [0, 2]),
+        optional("suspend", [True, False]),
+        optional("schedulingPolicy", [{"queue": "night"}]),
+    )
+    spec = {"paddleReplicaSpecs": {role: draw(replicas) for role in roles}} | draw(
+        merged(
+            run.map(lambda policy: {"runPolicy": policy}),
+            optional("elasticPolicy", [{"minReplicas": 1}, {"maxRestarts": 1}]),
+        )
+    )
+    phase = draw(st.sampled_from(["Pending", "Starting", "Running", "Restarting", "Completed", "Failed"]))
+    status: dict[str, Any] = {"phase": phase, "selector": "a=b", "worker": {"running": 1}}
+    status |= draw(optional("startTime", ["2024-06-01T11:00:00Z"]))
+    if phase in ("Completed", "Failed"):
+        status["completionTime"] = "2024-06-01T11:30:00Z"
+    body = {"metadata": metadata("x"), "spec": {"worker": draw(st.sampled_from(ROLES))}, "status": status}
+    there = [PaddleJob.read(body)]
+    return {"spec": spec}, *draw(st.sampled_from([([], []), (there, []), ([], there)]))
 
 
 AROUND: dict[str, Any] = {
     "paddlejob": jobs(),
+    "kubeflowjob": kubeflow_jobs(),
     "sampleset": data_sets(),
+    "samplejob": sample_jobs(),
     "model": models(),
     "modelversion": versions(),
     "paddleservice": services(),
@@ -383,6 +483,7 @@ AROUND: dict[str, Any] = {
     "pod-keeping": kept_pods(),
     "knative-service": knative_services(),
     "knative-revision": revisions(),
+    "knative-route": routes(),
 }
 PRECIOUS = (a_claim("precious"), Secret.read({"metadata": metadata("precious"), "data": {"k": "dg=="}}))
 
@@ -396,5 +497,5 @@ def worlds(draw: Draw, controller: Controller) -> World:
     assert all(c.namespace == NAMESPACE for c in everything)
     return World(
         controller, owner, {identity(c): c for c in everything}, tuple(related), NOW,
-        draw(SAID), draw(LOGS), draw(st.booleans()),
+        draw(SAID), draw(LOGS), draw(RECORDS), draw(st.booleans()),
     )  # fmt: skip

@@ -5,6 +5,7 @@ The worlds are generated; each is looked at until nothing is left to write.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -14,8 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.decisions.generated import AROUND, PRECIOUS, worlds
 
+from paddlecloud.api.meta import Resource
 from paddlecloud.controllers.all import CONTROLLERS, EMBEDDED_ONLY
-from paddlecloud.controllers.contract import Controller, identity
+from paddlecloud.controllers.contract import Controller, Decision, identity, plan
+from paddlecloud.controllers.remembering import WITHOUT_A_SCHEDULER
 from paddlecloud.embedded.workloads.run import WORKLOADS
 
 EVERY = (*CONTROLLERS, *EMBEDDED_ONLY, *WORKLOADS)
@@ -82,3 +85,34 @@ def test_a_decision_follows_from_its_arguments_alone(controller: Controller, dat
 
     assert world.decide() == world.decide()
     assert world.state() == before  # and changes none of them
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS, ids=lambda c: c.name)
+@QUICK
+@given(data=st.data())
+def test_what_a_cache_leaves_out_decides_nothing(controller: Controller, data: Any) -> None:
+    world = data.draw(worlds(controller))
+    for _ in range(data.draw(st.integers(0, 3))):
+        for write in world.writes():
+            world = write(world)
+    children = {key: remembered(child) for key, child in world.children.items()}
+    less = replace(world, children=children, related=tuple(map(remembered, world.related)))
+    there, decided = world.decide(), less.decide()
+
+    assert (decided.status, decided.notes, decided.check_again) == (
+        there.status,
+        there.notes,
+        there.check_again,
+    )
+    assert doing(less.children.values(), decided) == doing(world.children.values(), there)
+
+
+def remembered(child: Resource) -> Resource:
+    keep = WITHOUT_A_SCHEDULER.get(type(child))
+    return keep(child) if keep else child
+
+
+def doing(children: Iterable[Resource], decision: Decision) -> tuple[Any, ...]:
+    todo = plan(children, decision)
+    patches = [(identity(u.observed), u.patch) for u in (*todo.update, *decision.changes)]
+    return [c.wire() for c in todo.create], patches, [identity(c) for c in todo.delete]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.decisions.builders import a_job, a_role, pods_of
+from tests.decisions.builders import NOW, a_job, a_role, pods_of
 
 from paddlecloud.api.core import ConfigMap
 from paddlecloud.api.paddlejob import PaddleJob
 from paddlecloud.controllers.contract import Decision, plan
-from paddlecloud.controllers.endpoints import BLOCKS, FIRST_PORT, PORTS_A_JOB, endpoints, port_of
+from paddlecloud.controllers.endpoints import endpoints
 from paddlecloud.controllers.jobpods import make_pod
+from paddlecloud.controllers.jobports import BLOCKS, FIRST_PORT, PORTS_A_JOB, port_of
 from paddlecloud.controllers.jobservices import services
+from paddlecloud.controllers.membership import members
 from paddlecloud.controllers.startorder import START
 
 
@@ -26,7 +28,7 @@ def by_name(job: PaddleJob, **phases: Any) -> dict[str, Any]:
 
 
 def found(job: PaddleJob, **phases: Any) -> dict[str, str]:
-    [made] = endpoints(job, by_name(job, **phases))
+    [made] = endpoints(job, members(job, by_name(job, **phases), NOW))
     return made.data
 
 
@@ -56,6 +58,7 @@ def test_the_template_is_kept_and_what_the_operator_says_is_said_last() -> None:
 
     assert pod.metadata.labels == {
         "team": "vision", "paddle-res-type": "worker", "paddle-res-name": "wide-deep-worker-0",
+        "paddle-job-name": "wide-deep",
     }  # fmt: skip
     assert pod.spec["hostNetwork"] is True and pod.spec["restartPolicy"] == "OnFailure"
     assert pod.spec["containers"][0]["tty"] is True
@@ -138,7 +141,7 @@ def test_the_data_is_mounted_in_every_container() -> None:
 def test_there_are_no_endpoints_until_every_pod_has_an_address(pods: dict[str, Any]) -> None:
     job = a_job(worker=2)
 
-    assert endpoints(job, by_name(job, **pods)) == ()
+    assert endpoints(job, members(job, by_name(job, **pods), NOW)) == ()
 
 
 def test_collective_workers_find_each_other() -> None:
@@ -172,7 +175,38 @@ def test_without_servers_there_is_nowhere_to_meet() -> None:
 def test_with_services_names_are_known_before_addresses() -> None:
     job = a_job(worker=2, intranet="Service")
 
-    assert found(job)["PADDLE_TRAINERS"] == "wide-deep-worker-0,wide-deep-worker-1"
+    assert found(job, worker="Pending")["PADDLE_TRAINERS"] == "wide-deep-worker-0,wide-deep-worker-1"
+
+
+@pytest.mark.parametrize("intranet", ["PodIP", "Service"])
+def test_the_port_a_pod_is_told_is_the_one_the_others_call(intranet: str) -> None:
+    data = found(a_job(ps=1, worker=2, intranet=intranet), ps="Running", worker="Running")
+    called = f"{data['PADDLE_PSERVERS_IP_PORT_LIST']},{data['PADDLE_TRAINER_ENDPOINTS']}".split(",")
+
+    assert {endpoint.rpartition(":")[2] for endpoint in called} == {data["PADDLE_PORT"]}
+
+
+def test_addresses_of_ipv6_are_told_apart_from_their_ports() -> None:
+    job = a_job(ps=1, worker=1, withGloo=1)
+    pods = {
+        name: pod.but(status={**pod.status, "podIP": f"fd00::{number}"})
+        for number, (name, pod) in enumerate(by_name(job, ps="Running", worker="Running").items())
+    }
+    [made] = endpoints(job, members(job, pods, NOW))
+
+    assert made.data["PADDLE_PSERVERS_IP_PORT_LIST"] == f"[fd00::0]:{port_of(job)}"
+    assert made.data["PADDLE_GLOO_HTTP_ENDPOINT"].startswith("[fd00::0]:")
+    assert made.data["PADDLE_TRAINERS"] == "fd00::1"
+
+
+@pytest.mark.parametrize("said", [None, "true"])
+def test_no_mesh_adds_a_proxy_that_would_outlive_the_training_unless_that_is_wanted(said: str | None) -> None:
+    role = a_role(1)
+    if said:
+        role["template"]["metadata"] = {"annotations": {"sidecar.istio.io/inject": said}}
+    pod = make_pod(a_job(worker=role), "worker", 0)
+
+    assert pod.metadata.annotations["sidecar.istio.io/inject"] == (said or "false")
 
 
 def test_a_pod_that_came_back_elsewhere_is_found_there() -> None:

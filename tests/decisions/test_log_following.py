@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from paddlecloud.api.core import Pod
-from paddlecloud.cli.logfollowing import DEFAULT, Look, Run, followed, look_at
+from paddlecloud.sdk.logfollowing import DEFAULT, Look, Run, followed, look_at
 
 Wire = dict[str, Any]
 RUNNING: Wire = {"running": {}}
@@ -71,3 +72,39 @@ def test_runs_that_come_later_are_read_from_their_beginning_and_none_twice() -> 
 
     assert sorted(told) == [(first, b"1/0"), (restarted, b"1/1"), (replaced, b"2/0")]
     assert sorted(asked) == [(first, True), (restarted, False), (replaced, False)]
+
+
+def tick_by_tick(*looks: Look) -> list[tuple[Run, bytes]]:
+    """What is heard when one look follows the other and the last one repeats."""
+    coming, ticks = iter(looks), count()
+
+    def read(run: Run, there_at_first: bool) -> Iterator[bytes]:
+        yield run.uid.encode()
+
+    return list(followed(lambda: next(coming, looks[-1]), read, lambda: float(next(ticks))))
+
+
+def test_it_ends_with_the_job_and_pods_that_were_gone_before_they_were_seen_are_read_at_the_end() -> None:
+    seen, missed = Run("p", "c", "1", 0), Run("q", "c", "2", -1)
+    kept = Run("p", "c", "1", -1)
+
+    told = tick_by_tick(Look((), True), Look((seen,), True), Look((), True, over=True, gone=(kept, missed)))
+
+    assert sorted(told) == [(seen, b"1"), (missed, b"2")]
+
+
+def test_who_goes_on_after_the_end_is_heard_and_not_waited_for() -> None:
+    server, ended = Run("ps", "c", "1", 0), Run("w", "c", "2", 0)
+    released = threading.Event()
+    ticks = count()
+
+    def read(run: Run, there_at_first: bool) -> Iterator[bytes]:
+        yield run.uid.encode()
+        if run is server:
+            released.wait(20)
+
+    look = Look((server, ended), True, over=True, lasting=frozenset({server}))
+    told = list(followed(lambda: look, read, lambda: float(next(ticks))))
+    released.set()
+
+    assert sorted(told) == [(server, b"1"), (ended, b"2")]

@@ -23,19 +23,21 @@ from tests.decisions.builders import (
     with_stored,
 )
 
+from paddlecloud.api.batch import Job
 from paddlecloud.api.core import ConfigMap, Pod
 from paddlecloud.api.meta import Resource
 from paddlecloud.api.model import ModelStatus, ModelVersion, ModelVersionStatus
-from paddlecloud.controllers import model, modelversion
+from paddlecloud.controllers import model, modelconversions, modelpods, modelversion
 from paddlecloud.controllers.contract import Decision
-from paddlecloud.controllers.hub import store_of, store_volume
+from paddlecloud.controllers.hub import store_keys, store_of, store_volume, within
 from paddlecloud.controllers.statuses import status_patch
 
+HERE = f"{STORE}/ml"
 REPORT = {"files": [{"path": "m.onnx", "size": 5, "sha256": "a"}, {"path": "m.pd", "size": 7, "sha256": "b"}]}
 
 
 def report(content: Any = None) -> ConfigMap:
-    made = modelversion.report_of(a_version())
+    made = modelpods.report_of(a_version())
     if content is None:
         return made
     return made.but(data={"manifest.json": content if isinstance(content, str) else json.dumps(content)})
@@ -81,7 +83,7 @@ def test_the_report_decides_the_pod_only_tells(children: list[Resource], phase: 
 def test_a_ready_version_has_files_a_size_and_a_place() -> None:
     status = status_of(look(a_version(), report(REPORT)))
 
-    assert (status.size, len(status.files), status.storage, status.ready_time) == (12, 2, STORE, NOW)
+    assert (status.size, len(status.files), status.storage, status.ready_time) == (12, 2, HERE, NOW)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def test_a_ready_version_stays_as_it_was_written() -> None:
 
 @pytest.mark.parametrize("form, converts", [("paddle", True), ("onnx", False)])
 def test_only_paddle_models_are_converted(form: str, converts: bool) -> None:
-    spec = modelversion.make_pod(a_version(format=form), STORE).spec
+    spec = modelpods.make_pod(a_version(format=form), STORE).spec
 
     assert [c["name"] for c in spec["initContainers"]] == (["convert"] if converts else [])
     assert ("--converted" in spec["containers"][0]["command"]) is converts
@@ -158,9 +160,120 @@ def test_a_store_on_a_disk_is_mounted_at_its_own_path(uri: str, mounts: list[Any
 
 
 def test_the_administrator_says_where_models_go() -> None:
-    assert store_of(seen(related=[the_hub()])) == STORE
-    assert store_of(seen()) == ""
-    assert store_of(seen(related=[the_hub().but(data={})])) == ""
+    assert store_of(seen(related=[the_hub()]), "ml") == HERE
+    assert store_of(seen(), "ml") == ""
+    assert store_of(seen(related=[the_hub().but(data={})]), "ml") == ""
+
+
+@pytest.mark.parametrize(
+    "uri, here",
+    [
+        ("file:///objects/", "file:///objects/ml"),
+        ("s3://b", "s3://b/ml"),
+        ("s3://b/p?endpoint=http://h:9000&secret=k", "s3://b/p/ml?endpoint=http://h:9000&secret=k"),
+    ],
+)
+def test_each_namespace_has_a_part_of_the_store(uri: str, here: str) -> None:
+    assert within(uri, "ml") == here
+
+
+def test_keys_come_from_the_secret_that_the_store_names() -> None:
+    assert store_keys("file:///objects") == store_keys("s3://b/p") == []
+    sources = [v["valueFrom"]["secretKeyRef"] for v in store_keys("s3://b?endpoint=http://h&secret=k")]
+    assert sources == [{"name": "k", "key": "access-key"}, {"name": "k", "key": "secret-key"}]
+
+
+def test_what_was_pushed_is_fetched_from_the_store_first() -> None:
+    pod = modelpods.make_pod(a_version(source={"uri": "push:sha256:abc"}), STORE).spec
+
+    assert [c["name"] for c in pod["initContainers"]] == ["fetch", "convert"]
+    assert pod["initContainers"][0]["command"][-4:] == ["--pushed", "abc", "--to", "/source"]
+    assert {"name": "source", "emptyDir": {}} in pod["volumes"]
+
+
+def asked(*forms: str, form: str = "paddle", known: tuple[str, ...] = ()) -> ModelVersion:
+    version = a_version(
+        phase="Ready", format=form, status={"conversions": [{"format": k, "exact": True} for k in known]}
+    )
+    wishes = {modelconversions.ASKED + f: "" for f in forms}
+    return version.but(metadata=version.metadata.but(annotations=wishes))
+
+
+def a_conversion(content: Any = None, form: str = "serving") -> ConfigMap:
+    made = modelconversions.report_of(a_version(), f"shapes-1-to-{form}")
+    return made.but(data={} if content is None else {"manifest.json": json.dumps(content)})
+
+
+def a_job(version: ModelVersion, condition: str = "", form: str = "serving") -> Job:
+    made = modelconversions.make_job(version, form, f"shapes-1-to-{form}")
+    return made.but(status={"conditions": [{"type": condition, "status": "True"}] if condition else []})
+
+
+def test_another_format_is_a_job_and_its_report() -> None:
+    decision = look(asked("serving"))
+
+    assert named(decision) == ["ConfigMap/shapes-1-to-serving", "Job/shapes-1-to-serving"]
+    assert status_of(decision).conversions == []
+
+
+@pytest.mark.parametrize(
+    "form, to, steps",
+    [
+        ("paddle", "onnx", ["fetch", "to-onnx"]),
+        ("paddle", "serving", ["fetch", "to-serving"]),
+        ("checkpoint", "paddle", ["fetch", "to-paddle"]),
+        ("checkpoint", "serving", ["fetch", "to-paddle", "to-serving"]),
+    ],
+)
+def test_the_way_to_a_format(form: str, to: str, steps: list[str]) -> None:
+    pod = modelconversions.make_job(asked(to, form=form), to, "j").spec["template"]["spec"]
+
+    assert [c["name"] for c in pod["initContainers"]] == steps
+    assert pod["containers"][0]["command"][-3].endswith(f".{to}")
+
+
+def test_a_format_that_is_there_is_not_made_again() -> None:
+    assert named(look(asked("serving", known=("serving",)))) == []
+
+
+def test_what_the_job_reported_is_recorded_and_the_job_goes() -> None:
+    version = asked("serving", known=("onnx",))
+    decision = look(version, a_conversion(REPORT), a_job(version, "Complete"))
+
+    made = status_of(decision).conversions
+    assert [(c.format, c.exact, len(c.files)) for c in made] == [("onnx", True, 0), ("serving", True, 2)]
+    assert "Job/shapes-1-to-serving" not in named(decision)
+
+
+def test_an_onnx_model_that_computes_something_else_is_recorded_as_such() -> None:
+    said = {"format": "onnx", "exact": False, "maxDifference": 0.5, "tolerance": 0.0001, "message": "far"}
+    version = asked("onnx")
+    decision = look(version, a_conversion({**REPORT, "conversions": [said]}, "onnx"))
+
+    (made,) = status_of(decision).conversions
+    assert (made.exact, made.max_difference, made.tolerance) == (False, 0.5, 0.0001)
+
+
+@pytest.mark.parametrize(
+    "children, words",
+    [
+        ([a_conversion(), a_job(asked("serving"), "Failed")], "job/shapes-1-to-serving failed"),
+        ([a_conversion("no manifest")], "cannot be read"),
+        ([a_conversion({"files": [{}]})], "cannot be read"),
+    ],
+)
+def test_a_conversion_that_failed_says_so_once(children: list[Resource], words: str) -> None:
+    version = asked("serving")
+    (made,) = status_of(look(version, *children)).conversions
+    assert not made.exact and words in made.message and not made.files
+
+    again = look(with_stored(version, look(version, *children)), *children)
+    assert status_of(again).conversions == [made]
+
+
+def test_there_is_no_way_from_onnx_to_paddle_serving() -> None:
+    (made,) = status_of(look(asked("serving", form="onnx"))).conversions
+    assert made.message == "there is no way from onnx to serving"
 
 
 def summary(*related: Resource) -> ModelStatus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,9 +25,10 @@ from tests.decisions.builders import (
 
 from paddlecloud.api.core import Pod
 from paddlecloud.api.paddlejob import PaddleJob, PaddleJobStatus, Phase
-from paddlecloud.controllers.contract import Decision, Snapshot, plan
+from paddlecloud.controllers.contract import Decision, LogQuestion, Snapshot, plan
 from paddlecloud.controllers.jobphase import mode_of, phase_of
 from paddlecloud.controllers.paddlejob import LOOK_EVERY, asks, reconcile
+from paddlecloud.controllers.remembering import without_description
 from paddlecloud.controllers.statuses import status_patch
 
 DATA = {"name": "digits", "mountPath": "/data"}
@@ -67,7 +69,7 @@ def test_a_new_job_asks_for_one_pod_per_replica_servers_first() -> None:
         ({"ps": "Running", "worker": "Succeeded"}, "Completed"),  # servers never end by themselves
         ({"ps": "Succeeded", "worker": "Running"}, "Running"),
         ({"ps": "Pending", "worker": ["Failed", "Running"]}, "Failed"),  # whatever the order of roles
-        ({"ps": "Failed", "worker": "Succeeded"}, "Failed"),
+        ({"ps": "Failed", "worker": "Succeeded"}, "Completed"),  # it has served to the end
         ({"ps": "Running", "worker": ["Unknown", "Running"]}, "Starting"),
     ],
 )
@@ -92,6 +94,17 @@ def test_the_phase_of_unusual_jobs(roles: dict[str, Any], pods: dict[str, Any], 
     job = a_job(**roles)
 
     assert status_of(reconcile(job, seen(job, **pods))).phase == phase
+
+
+def test_what_is_told_is_of_the_job_as_it_is_and_every_pod_is_counted() -> None:
+    job = a_job(worker=3)
+    job = job.but(metadata=job.metadata.but(generation=7))
+    status = status_of(reconcile(job, seen(job, *pods_of(job, worker=["Running", "Unknown", "Pending"]))))
+
+    assert status.observed_generation == 7
+    assert status.worker is not None
+    assert (status.worker.running, status.worker.unknown, status.worker.pending) == (1, 1, 1)
+    assert status.worker.replicas == len(status.worker.refs) == 3
 
 
 def test_a_pod_whose_containers_are_not_up_is_starting() -> None:
@@ -240,6 +253,22 @@ def test_fewer_replicas_remove_the_last_pods() -> None:
     assert deleted(reconcile(after, snapshot), snapshot) == ["wide-deep-worker-1", "wide-deep-worker-2"]
 
 
+@pytest.mark.parametrize(
+    "workers, gathered",
+    [
+        (["Running", "Running", "Pending"], True),
+        (["Running", "Running", "Running"], False),
+        (["Running", "Failed", "Pending"], False),
+    ],
+    ids=["one more runs", "all run", "one failed"],
+)
+def test_a_status_with_nothing_new_but_counts_may_wait(workers: list[str], gathered: bool) -> None:
+    job = a_job(worker=3)
+    job = settled(job, seen(job, worker=["Running", "Pending", "Pending"]))
+
+    assert reconcile(job, seen(job, worker=workers)).counts_only is gathered
+
+
 def test_what_a_larger_job_left_does_not_count() -> None:
     before, after = a_job(worker=3), a_job(worker=1)
     told = status_of(reconcile(after, seen(before, worker=["Running", "Running", "Failed"])))
@@ -321,9 +350,9 @@ def test_a_pod_that_cannot_start_is_the_reason_of_its_job(status: dict[str, Any]
 )
 def test_the_log_that_tells_most_is_read(pods: dict[str, Any], asked: list[str]) -> None:
     job = a_job(worker=2, ps=1)
-    found = [getattr(q, "pod", "") for q in asks(job, seen(job, ps="Running", **pods))]
+    found = asks(job, seen(job, ps="Running", **pods))
 
-    assert found == asked
+    assert [q.pod for q in found if isinstance(q, LogQuestion)] == asked
 
 
 def test_a_running_job_is_looked_at_again_for_its_progress() -> None:
@@ -332,7 +361,7 @@ def test_a_running_job_is_looked_at_again_for_its_progress() -> None:
     decision = reconcile(job, seen(job, worker="Running", answers=answers))
     progress = status_of(decision).progress
 
-    assert decision.check_again == LOOK_EVERY
+    assert decision.glance == LOOK_EVERY
     assert progress is not None and (progress.done, progress.total) == (5, 20)
 
 
@@ -341,3 +370,21 @@ def test_a_template_without_containers_stops_nothing() -> None:
     job = a_job(worker={"replicas": 1, "template": {}})
 
     assert named(reconcile(job, seen(job))) == ["Pod/wide-deep-worker-0"]
+
+
+def test_what_could_not_be_made_is_what_the_job_waits_for() -> None:
+    job = a_job(worker=1)
+    why = 'Pod "wide-deep-worker-0" is invalid: spec.containers[0].volumeMounts[0].name: Not found: "nope"'
+    told = condition_of(reconcile(job, Snapshot(NOW, refused=(why,))), "Progressing")
+
+    assert (told.status, told.reason) == ("False", "FailedCreate") and why in told.message
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Running", "Failed", "Succeeded"])
+def test_what_a_cache_leaves_out_of_pods_changes_no_question_and_no_answer(phase: str) -> None:
+    job = a_job(worker=2, status={"phase": "Running"})
+    whole = seen(job, worker=phase)
+    less = replace(whole, children=tuple(without_description(p) for p in whole.owned(Pod).values()))
+
+    assert asks(job, less) == asks(job, whole)
+    assert reconcile(job, less).status == reconcile(job, whole).status

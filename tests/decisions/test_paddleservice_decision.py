@@ -1,36 +1,116 @@
-"""PaddleService: which version is served, and when it may be called Ready."""
+"""PaddleService: which version is served, which revision gets the requests, and when it is called Ready."""
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from tests.decisions.builders import (
+    NOW,
     STORE,
-    a_knative,
     a_model,
+    a_revision,
     a_service,
     a_version,
     condition_of,
     metadata,
     named,
-    seen,
     with_stored,
 )
 
-from paddlecloud.api.knative import KnativeService
+from paddlecloud.api.knative import MIRROR, KnativeService, Revision
 from paddlecloud.api.meta import Resource
-from paddlecloud.api.paddleservice import EndpointStatus, PaddleService, PaddleServiceStatus
-from paddlecloud.controllers.contract import Decision
-from paddlecloud.controllers.paddleservice import make_service, reconcile
+from paddlecloud.api.model import Conversion, StoredFile
+from paddlecloud.api.paddleservice import (
+    ElasticPaddleService,
+    EndpointStatus,
+    PaddleService,
+    PaddleServiceStatus,
+)
+from paddlecloud.controllers.contract import Decision, Snapshot, difference
+from paddlecloud.controllers.paddleservice import reconcile
+from paddlecloud.controllers.servinggates import TALLY
+from paddlecloud.controllers.servingtemplates import digest_on, resources, template_of
 from paddlecloud.controllers.statuses import status_patch
 
 OWN: dict[str, Any] = {"containerImage": "example/server", "tag": "1", "port": 8000}
+TRIAL = {**OWN, "tag": "2"}
 READY = a_version(1, "Ready")
 
 
-def look(service: PaddleService, *related: Resource, inner: Resource | None = None) -> Decision:
-    return reconcile(service, seen(service, *([inner] if inner else []), related=related))
+class Scene:
+    """A PaddleService and the Knative objects around it, which do what a test says."""
+
+    def __init__(self, **spec: Any) -> None:
+        self.service = written(**spec)
+        self.inner: KnativeService | None = None
+        self.revisions: dict[str, Revision] = {}
+
+    def edit(self, **spec: Any) -> Scene:
+        status, generation = self.service.status, self.service.metadata.generation + 1
+        self.service = written(**spec).but(status=status)
+        self.service = self.service.but(metadata=self.service.metadata.but(generation=generation))
+        return self
+
+    def look(self) -> Decision:
+        children = (self.inner,) if self.inner else ()
+        return reconcile(self.service, Snapshot(NOW, children, tuple(self.revisions.values())))
+
+    def step(self, ready: str = "True", *, routes: bool = True, **said: Any) -> Decision:
+        """One look that is carried out; then Knative makes the revision and routes as it is asked to."""
+        decision = self.look()
+        [made] = decision.children
+        assert isinstance(made, KnativeService)
+        self.service = with_stored(self.service, decision)
+        body = made.wire()
+        name = body["spec"]["template"]["metadata"]["name"]
+        traffic = body["spec"]["traffic"]
+        if name not in self.revisions:
+            template = made.spec["template"]
+            self.revisions[name] = a_revision(name, ready, digest=digest_on(template), said=said)
+        going = routes and all(self.revisions[t["revisionName"]].ready for t in traffic)
+        told = traffic if going else (self.inner.status.get("traffic") or []) if self.inner else []
+        status = {"observedGeneration": 1, "traffic": told}
+        self.inner = KnativeService.read(
+            {"metadata": metadata(self.service.name), "spec": without_nulls(body["spec"]), "status": status}
+        )
+        return decision
+
+    def becomes(self, name: str, ready: str, **said: Any) -> None:
+        notes = self.revisions[name].metadata.annotations
+        self.revisions[name] = a_revision(name, ready, digest=notes["paddlecloud.org/template"], said=said)
+
+    def settle(self) -> Scene:
+        for _ in range(6):
+            self.step()
+        assert status_patch(self.service, status_of(self.look())) == {}, "settled"
+        return self
+
+    def split(self) -> dict[str, int]:
+        [made] = self.look().children
+        assert isinstance(made, KnativeService)
+        return {t["revisionName"]: t["percent"] for t in made.spec["traffic"]}
+
+    def template(self) -> str:
+        [made] = self.look().children
+        assert isinstance(made, KnativeService)
+        return str(made.spec["template"]["metadata"]["name"])
+
+
+def written(**spec: Any) -> PaddleService:
+    return PaddleService.read({"metadata": metadata("shapes"), "spec": {"default": OWN, **spec}})
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: without_nulls(v) for k, v in value.items() if v is not None}
+    return value
+
+
+def look(service: PaddleService, *related: Resource) -> Decision:
+    return reconcile(service, Snapshot(NOW, (), related))
 
 
 def status_of(decision: Decision) -> PaddleServiceStatus:
@@ -41,13 +121,6 @@ def status_of(decision: Decision) -> PaddleServiceStatus:
 def serves(decision: Decision) -> str:
     default = status_of(decision).default
     return default.model_version if default else ""
-
-
-def running(service: PaddleService, ready: str = "True", **more: Any) -> KnativeService:
-    """The Knative Service that the decision for *service* would make, in a state."""
-    decision = look(service, a_model(latest="shapes-1"), READY, a_version(2, "Ready"))
-    [made] = decision.children
-    return a_knative(ready, spec=made.wire()["spec"], **more)
 
 
 @pytest.mark.parametrize(
@@ -71,34 +144,198 @@ def test_what_a_service_waits_for(default: dict[str, Any], related: list[Resourc
 
 
 def test_while_it_waits_what_answers_goes_on_answering() -> None:
-    service = a_service(model="shapes@nobody")
+    scene = Scene().settle()
+    scene.edit(default={"model": "shapes@nobody"})
 
-    assert named(look(service, inner=a_knative())) == ["Service/shapes"]
+    assert named(scene.look()) == ["Service/shapes"]
+    assert scene.look().children == (scene.inner,)
+
+
+def test_a_cluster_without_knative_is_told_how_to_get_it() -> None:
+    decision = reconcile(a_service(**OWN), Snapshot(NOW, missing=frozenset({KnativeService})))
+
+    assert condition_of(decision, "Progressing").reason == "EngineMissing"
+    assert decision.children == ()
+
+
+@pytest.mark.parametrize("mine, theirs, taken", [(1, 2, False), (2, 1, True), (1, 1, True)])
+def test_of_two_services_of_one_name_the_later_one_gets_no_address(
+    mine: int, theirs: int, taken: bool
+) -> None:
+    """The two groups have names of their own, Knative has not."""
+
+    def born(minute: int) -> dict[str, Any]:
+        return metadata("shapes", creationTimestamp=datetime(2024, 1, 1, 0, minute, tzinfo=UTC))
+
+    service = PaddleService.read({"metadata": born(mine), "spec": {"default": OWN}})
+    other = ElasticPaddleService.read({"metadata": born(theirs), "spec": {"default": OWN}})
+    decision, mirrored = look(service, other), look(other, service)
+
+    assert (condition_of(decision, "Progressing").reason == "NameTaken") is taken
+    assert (condition_of(mirrored, "Progressing").reason == "NameTaken") is not taken
+
+
+def test_a_first_release_is_ready_when_requests_reach_it() -> None:
+    scene = Scene()
+    scene.step("Unknown")
+    assert condition_of(scene.step(), "Ready").reason == "Starting"
+    scene.becomes("shapes-default", "True")
+    assert condition_of(scene.step(routes=False), "Ready").status == "False"
+    scene.step()
+    decision = scene.step()
+
+    assert condition_of(decision, "Ready").status == "True"
+    assert [n.reason for n in decision.notes] == ["Ready"]
+    status = status_of(decision)
+    assert status.default and (status.default.name, status.replicas) == ("shapes-default", 1)
+    assert status.url == "http://shapes.ml.example.com"
+    assert [(r.revision, r.endpoint["tag"]) for r in status.releases] == [("shapes-default", "1")]
+
+
+def test_a_changed_default_takes_over_when_it_is_ready_and_not_before() -> None:
+    scene = Scene().settle().edit(default=TRIAL)
+    scene.step("Unknown")
+    [new] = scene.revisions.keys() - {"shapes-default"}
+    assert new.startswith("shapes-default-") and len(new) == len("shapes-default-") + 5
+    assert scene.split() == {"shapes-default": 100}
+    assert condition_of(scene.look(), "Ready").status == "False"
+    scene.becomes(new, "True")
+    assert scene.split() == {new: 100}
+    assert [n.reason for n in scene.step().notes] == ["Released"]
+    scene.settle()
+
+    assert [r.revision for r in scene.service.status.releases] == ["shapes-default", new]
+
+
+def test_a_default_that_fails_leaves_the_old_one_and_tells_its_last_words() -> None:
+    scene = Scene().settle().edit(default=TRIAL)
+    scene.step("False", reason="ExitCode1", message="Container failed with: no such model")
+    decision = scene.step()
+    told = condition_of(decision, "DefaultEndpointReady")
+
+    assert scene.split() == {"shapes-default": 100}
+    assert told.reason == "ExitCode1" and "no such model" in told.message
+    assert "shapes-default goes on answering" in told.message
+    assert condition_of(decision, "Progressing").status == "False"
+    assert [(n.type, n.reason) for n in decision.notes] == [("Warning", "RevisionFailed")]
+    assert scene.step().notes == (), "said once"
+
+
+def test_going_back_finds_the_revision_that_is_still_there() -> None:
+    scene = Scene().settle().edit(default=TRIAL).settle().edit(default=OWN)
+
+    assert scene.split() == {"shapes-default": 100} and scene.template() == "shapes-default"
+
+
+def test_a_canary_comes_second_and_gets_its_share_when_it_is_ready() -> None:
+    scene = Scene(canary=TRIAL)
+    assert scene.template() == "shapes-default"
+    scene.step()
+    assert scene.template() == "shapes-canary"
+    scene.step("Unknown")
+    assert scene.split() == {"shapes-default": 100}
+    scene.becomes("shapes-canary", "True")
+    assert scene.split() == {"shapes-default": 50, "shapes-canary": 50}
+    scene.settle()
+
+    assert condition_of(scene.look(), "CanaryEndpointReady").status == "True"
+    assert {s.revision_name: s.percent for s in scene.service.status.traffic} == scene.split()
+
+
+@pytest.mark.parametrize("percent", [0, 1, 50, 100])
+def test_the_share_of_a_canary(percent: int) -> None:
+    scene = Scene(canary=TRIAL, canaryTrafficPercent=percent).settle()
+
+    assert scene.split() == {"shapes-default": 100 - percent, "shapes-canary": percent}
+
+
+def test_a_canary_of_a_release_gets_its_first_share_and_loses_it_with_its_gate() -> None:
+    release = {"steps": [5, 50], "minRequests": 10, "gate": {"errorPercent": 1}, "mirrorPercent": 20}
+    scene = Scene(default=OWN, canary=TRIAL, release=release).settle()
+    assert scene.split() == {"shapes-default": 95, "shapes-canary": 5}
+    [made] = scene.look().children
+    assert made.metadata.annotations == {MIRROR: "20"}
+
+    bad = json.dumps({"requests": 50, "errors": 5, "times": [50]})
+    tried = scene.revisions["shapes-canary"]
+    annotations = {**tried.metadata.annotations, TALLY: bad}
+    scene.revisions["shapes-canary"] = tried.but(metadata=tried.metadata.but(annotations=annotations))
+    decision = scene.step()
+
+    assert [n.reason for n in decision.notes] == ["RolledBack"] and "5 of 50" in decision.notes[0].message
+    assert scene.settle().split() == {"shapes-default": 100, "shapes-canary": 0}
+    release_now = scene.service.status.release
+    assert release_now and release_now.phase == "RolledBack"
+
+    scene.edit(default=OWN, canary={**OWN, "tag": "3"}, release=release).step("Unknown")
+    assert scene.split() == {"shapes-default": 100, "shapes-canary": 0}, "its successor is not ready yet"
 
 
 @pytest.mark.parametrize(
-    "ready, observed, told, reason",
+    "files, exact, image",
     [
-        ("True", 1, "True", "Serving"),
-        ("Unknown", 1, "False", "Starting"),
-        ("False", 1, "False", "Starting"),
-        ("True", 0, "False", "Starting"),  # said about an older revision
+        (["model.onnx"], None, "paddlecloud/serving"),
+        (["model.json", "model.pdiparams"], None, "paddlecloud/serving-paddle"),
+        (["model.pdmodel", "model.pdiparams"], None, "paddlecloud/serving-paddle"),
+        (["model.json", "model.pdiparams", "model.onnx"], True, "paddlecloud/serving"),
+        (["model.json", "model.pdiparams", "model.onnx"], False, "paddlecloud/serving-paddle"),
     ],
 )
-def test_ready_is_what_knative_says_about_what_is_wanted_now(
-    ready: str, observed: int, told: str, reason: str
+def test_a_version_is_served_by_the_suite_that_can_compute_it(
+    files: list[str], exact: bool | None, image: str
 ) -> None:
-    service = a_service(**OWN)
-    decision = look(service, inner=running(service, ready, observed=observed))
+    stored = [StoredFile(path=path, size=1, sha256="0" * 64) for path in files]
+    converted = [] if exact is None else [Conversion(format="onnx", exact=exact)]
+    version = READY.but(status=READY.status.but(files=stored, conversions=converted))
+    decision = look(a_service(model="shapes@latest"), a_model(latest="shapes-1"), version)
 
-    assert (condition_of(decision, "Ready").status, condition_of(decision, "Ready").reason) == (told, reason)
-    assert [n.reason for n in decision.notes] == (["Ready"] if told == "True" else [])
+    [made] = decision.children
+    assert isinstance(made, KnativeService)
+    assert made.spec["template"]["spec"]["containers"][0]["image"] == image
 
 
-def test_a_changed_service_is_not_ready_before_the_change_arrived() -> None:
-    changed = a_service(generation=2, **{**OWN, "tag": "2"})
+def test_a_promoted_canary_is_the_default_without_a_new_revision() -> None:
+    scene = Scene(canary=TRIAL).settle()
+    before = set(scene.revisions)
+    scene.edit(default=TRIAL).settle()
 
-    assert condition_of(look(changed, inner=running(a_service(**OWN))), "Ready").status == "False"
+    assert scene.split() == {"shapes-canary": 100} and set(scene.revisions) == before
+    assert condition_of(scene.look(), "Ready").status == "True"
+
+
+def test_a_new_canary_leaves_the_old_one_its_share_until_it_is_ready() -> None:
+    scene = Scene(canary=TRIAL).settle().edit(canary={**OWN, "tag": "3"})
+    scene.step("Unknown")
+    assert scene.split() == {"shapes-default": 50, "shapes-canary": 50}
+    [new] = scene.revisions.keys() - {"shapes-default", "shapes-canary"}
+    assert new.startswith("shapes-canary-")
+    scene.becomes(new, "True")
+
+    assert scene.split() == {"shapes-default": 50, new: 50}
+
+
+def test_a_canary_that_is_taken_back_gets_nothing_more() -> None:
+    scene = Scene(canary=TRIAL).settle().edit()
+
+    assert scene.split() == {"shapes-default": 100} and scene.template() == "shapes-default"
+
+
+def test_a_name_that_was_asked_for_and_is_not_there_yet_is_not_used_for_another_template() -> None:
+    scene = Scene()
+    scene.step()
+    scene.revisions.clear()
+    scene.edit(default=TRIAL)
+
+    assert scene.template() not in ("", "shapes-default")
+
+
+def test_a_new_template_leaves_nothing_of_the_one_before() -> None:
+    scene = Scene(nodeSelector={"gpu": "yes"}, env=[{"name": "A", "value": "1"}]).settle().edit()
+    [made] = scene.look().children
+    assert scene.inner is not None
+    patch = difference(scene.inner, made)
+
+    assert patch["spec"]["template"]["spec"]["nodeSelector"] is None
 
 
 def test_the_first_answer_is_pinned_and_an_alias_that_moves_changes_nothing() -> None:
@@ -127,68 +364,130 @@ def test_a_new_reference_is_a_new_question_however_long_its_answer_takes() -> No
     assert serves(look(waiting, a_model(), READY, a_version(2, "Ready"))) == "shapes-2"
 
 
-def test_a_settled_service_costs_no_write() -> None:
-    service = a_service(**OWN)
-    inner = running(service, latestReadyRevisionName="shapes-00001", actualReplicas=1)
-    stored = with_stored(service, look(service, inner=inner))
+def test_a_promoted_model_keeps_the_version_it_was_tried_with() -> None:
+    canary = {"model": "shapes@latest", "modelVersion": "shapes-1", "storage": STORE}
+    service = a_service(model="shapes@latest", status={"canary": canary})
 
-    assert status_patch(stored, status_of(look(stored, inner=inner))) == {}
-
-
-def test_the_status_tells_where_and_how_many() -> None:
-    service = a_service(**OWN)
-    status = status_of(look(service, inner=running(service, latestReadyRevisionName="r1", actualReplicas=2)))
-
-    assert (status.url, status.replicas) == ("http://shapes.ml.example.com", 2)
-    assert status.default is not None and status.default.name == "r1"
+    assert serves(look(service, a_model(latest="shapes-2"), READY, a_version(2, "Ready"))) == "shapes-1"
 
 
-def container(service: PaddleService, **default: str) -> dict[str, Any]:
-    made = make_service(service, EndpointStatus(**default))
-    found: dict[str, Any] = made.spec["template"]["spec"]["containers"][0]
+def template(service: PaddleService, **pinned: str) -> dict[str, Any]:
+    return template_of(service, service.spec.default, EndpointStatus(**pinned))
+
+
+def container(service: PaddleService, **pinned: str) -> dict[str, Any]:
+    found: dict[str, Any] = template(service, **pinned)["spec"]["containers"][0]
     return found
 
 
 def test_an_own_image_runs_as_it_is_told() -> None:
     made = container(a_service(**OWN, arg="serve --fast"))
 
-    assert made["image"] == "example/server:1"
+    assert (made["image"], made["imagePullPolicy"]) == ("example/server:1", "Always")
     assert (made["command"], made["args"]) == (["/bin/bash", "-c"], ["serve --fast"])
-    assert made["ports"] == [{"containerPort": 8000}]
+    assert made["ports"] == [{"containerPort": 8000, "name": "http1", "protocol": "TCP"}]
+
+
+def test_what_a_user_says_of_the_container_is_honoured() -> None:
+    probe = {"httpGet": {"path": "/up", "port": 8000}}
+    service = written(
+        runtimeVersion="paddleserving",
+        workingDir="/srv",
+        env=[{"name": "A", "value": "1"}],
+        readinessProbe=probe,
+        imagePullPolicy="IfNotPresent",
+        resources={"limits": {"nvidia.com/gpu": 1}},
+        nodeSelector={"a": "b"},
+        service={"target": 3},
+        volumes=[{"name": "v"}],
+        volumeMounts=[{"name": "v", "mountPath": "/v"}],
+    )
+    made, pod = container(service), template(service)["spec"]
+
+    assert (made["name"], made["workingDir"], made["imagePullPolicy"]) == (
+        "paddleserving",
+        "/srv",
+        "IfNotPresent",
+    )
+    assert made["env"] == [{"name": "A", "value": "1"}] and made["readinessProbe"] == probe
+    assert made["resources"]["limits"]["nvidia.com/gpu"] == 1
+    assert pod["nodeSelector"] == {"a": "b"} and pod["volumes"] == [{"name": "v"}]
+    assert (pod["containerConcurrency"], pod["timeoutSeconds"]) == (3, 300)
+
+
+@pytest.mark.parametrize(
+    "given, requests, limits",
+    [
+        ({}, {"cpu": "200m", "memory": "512Mi"}, {"cpu": "1", "memory": "2Gi"}),
+        ({"requests": {"cpu": "4"}}, {"cpu": "4", "memory": "512Mi"}, {"cpu": "4", "memory": "2Gi"}),
+        ({"limits": {"cpu": "100m"}}, {"cpu": "100m", "memory": "512Mi"}, {"cpu": "100m", "memory": "2Gi"}),
+        ({"requests": {"memory": "3Gi"}, "limits": {"cpu": 2}}, {"cpu": "200m", "memory": "3Gi"},
+         {"cpu": 2, "memory": "3Gi"}),
+    ],
+)  # fmt: skip
+def test_a_default_never_contradicts_what_the_user_said(
+    given: dict[str, Any], requests: dict[str, Any], limits: dict[str, Any]
+) -> None:
+    assert resources(given, defaulted=True) == {"requests": requests, "limits": limits}
 
 
 def test_a_model_is_fetched_by_its_pinned_version_before_it_is_served() -> None:
-    service = a_service(model="shapes@latest", port=9000)
-    made = container(service, model_version="shapes-1", storage=STORE)
-    [_, _, script] = made["command"]
+    made = container(a_service(model="shapes@latest", port=9000), model_version="shapes-1", storage=STORE)
 
-    fetch, _, serve = script.partition(" && exec ")
-    assert "--version shapes-1" in fetch and f"--store {STORE}" in fetch
-    assert "--port 9000" in serve
+    assert made["command"] == [
+        "python", "-m", "paddlecloud.hubserver", f"--store={STORE}", "--model=shapes",
+        "--version=shapes-1", "--to=/model", "--port=9000",
+    ]  # fmt: skip
     assert made["readinessProbe"]["httpGet"]["port"] == 9000
 
 
 def test_names_from_users_are_no_shell() -> None:
     service = a_service(model="a;rm -rf@latest")
 
-    assert "'a;rm -rf'" in container(service, model_version="v", storage=STORE)["command"][2]
+    assert "--model=a;rm -rf" in container(service, model_version="v", storage=STORE)["command"]
+
+
+USUAL = {
+    "class": "kpa.autoscaling.knative.dev",
+    "metric": "concurrency",
+    "target": "100",
+    "window": "60s",
+    "target-utilization-percentage": "70",
+    "panic-window-percentage": "10",
+    "panic-threshold-percentage": "200",
+    "min-scale": "0",
+    "max-scale": "0",
+}
 
 
 @pytest.mark.parametrize(
-    "scaling, annotations",
+    "scaling, changed",
     [
         ({}, {}),
-        ({"minScale": 0, "maxScale": 3}, {"min-scale": "0", "max-scale": "3"}),
+        ({"minScale": 0, "maxScale": 3}, {"max-scale": "3"}),
         (
-            {"metric": "rps", "target": 10, "window": "60s"},
-            {"metric": "rps", "target": "10", "window": "60s"},
+            {"metric": "rps", "target": 10, "window": "10s"},
+            {"metric": "rps", "target": "10", "window": "10s"},
+        ),
+        (
+            {"panicWindow": "20", "panicThreshold": "300", "targetUtilization": "50", "minScale": 2},
+            {
+                "panic-window-percentage": "20",
+                "panic-threshold-percentage": "300",
+                "target-utilization-percentage": "50",
+                "min-scale": "2",
+            },
+        ),
+        (
+            {"autoscaler": "hpa.autoscaling.knative.dev"},
+            {"class": "hpa.autoscaling.knative.dev", "metric": "cpu"},
         ),
     ],
 )
-def test_scaling_is_said_in_the_words_of_knative(
-    scaling: dict[str, Any], annotations: dict[str, str]
+def test_all_nine_settings_are_said_in_the_words_of_knative(
+    scaling: dict[str, Any], changed: dict[str, str]
 ) -> None:
-    service = PaddleService.read({"metadata": metadata("s"), "spec": {"default": OWN, "service": scaling}})
-    given = make_service(service, EndpointStatus()).spec["template"]["metadata"]["annotations"]
+    given = template(written(service=scaling))["metadata"]["annotations"]
+    prefix = "autoscaling.knative.dev/"
 
-    assert given == {f"autoscaling.knative.dev/{k}": v for k, v in annotations.items()}
+    assert {k.removeprefix(prefix): v for k, v in given.items() if k.startswith(prefix)} == USUAL | changed

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.decisions.builders import NOW, a_job, pods_of
+from tests.kubernetes.waiting import until
 
 from paddlecloud.api.core import ConfigMap, Pod, Service
 from paddlecloud.api.paddlejob import PaddleJob, PaddleJobStatus
 from paddlecloud.controllers.contract import Snapshot, plan
 from paddlecloud.controllers.endpoints import endpoints
+from paddlecloud.controllers.jobservices import services
 from paddlecloud.controllers.paddlejob import reconcile
-from paddlecloud.controllers.startorder import GATE, START
+from paddlecloud.controllers.startorder import FILE, FOLDER, GATE, RANK, START, WAIT
 
 AT_GATE = {"name": GATE, "state": {"running": {"startedAt": "2024-06-01T12:00:00Z"}}}
 
@@ -34,12 +38,12 @@ def world(job: PaddleJob, begun: tuple[str, ...], released: tuple[str, ...] = ()
         role = pod.metadata.labels["paddle-res-type"]
         there = pod if role in begun else waiting_at_gate(pod)
         shown.append(told(there) if role in (*begun, *released) else there)
-    return Snapshot(NOW, (*shown, *written))
+    return Snapshot(NOW, (*shown, *written, *services(job)))
 
 
 def released(job: PaddleJob, snapshot: Snapshot) -> list[str]:
     changes = reconcile(job, snapshot).changes
-    assert all(list(c.patch["metadata"]["annotations"]) == [START] for c in changes)
+    assert all(list(c.patch["metadata"]["annotations"]) == [START, RANK] for c in changes)
     return [c.observed.name.removeprefix("wide-deep-") for c in changes]
 
 
@@ -71,10 +75,19 @@ def test_nobody_begins_before_the_endpoints_are_written_as_they_are_now() -> Non
     assert released(job, Snapshot(NOW, (*pods, written))) == ["worker-0", "worker-1"]
 
 
+def test_nobody_begins_whose_name_leads_elsewhere() -> None:
+    job = a_job(worker=2, intranet="Service")
+    snapshot = world(job, ())
+    without = Snapshot(NOW, tuple(c for c in snapshot.children if c.kind != "Service"))
+
+    assert released(job, without) == []
+    assert released(job, snapshot) == ["worker-0", "worker-1"]
+
+
 def test_one_that_is_missing_holds_up_the_next_role() -> None:
     job = a_job(ps=2, worker=1, intranet="Service")
     children = world(job, ("ps",)).children
-    there = tuple(c for c in children if c.name != "wide-deep-ps-1")
+    there = tuple(c for c in children if not (isinstance(c, Pod) and c.name == "wide-deep-ps-1"))
 
     assert released(job, Snapshot(NOW, there)) == []
 
@@ -111,3 +124,19 @@ def test_the_services_go_with_the_pods(policy: str, kept: set[str]) -> None:
         "Service",
         "ConfigMap",
     } - kept
+
+
+@pytest.mark.parametrize("sleeps", ["exit 127", "echo no fractions >&2; [ $1 = 1 ]"])
+def test_a_gate_opens_in_any_image_with_a_shell(tmp_path: Path, sleeps: str) -> None:
+    """One without `sleep`, and one whose `sleep` knows whole seconds only."""
+    sleep = tmp_path / "sleep"
+    sleep.write_text(f"#!/bin/sh\n: > {tmp_path}/tried; {sleeps}\n")
+    sleep.chmod(0o755)
+    command = ["/bin/sh", "-c", WAIT.replace(FOLDER, str(tmp_path))]
+    with subprocess.Popen(command, env={"PATH": str(tmp_path)}, stderr=subprocess.PIPE) as gate:
+        until((tmp_path / "tried").exists, what="a look at a closed gate")
+        (tmp_path / "told").write_text("0.x")
+        (tmp_path / "told").rename(tmp_path / FILE)
+        _, complaints = gate.communicate(timeout=30)
+
+    assert (gate.returncode, complaints) == (0, b"")

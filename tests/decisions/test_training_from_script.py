@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from paddlecloud.api.paddlejob import PaddleJob
-from paddlecloud.cli.train import pair, word
+from paddlecloud.cli.train import pair
 from paddlecloud.errors import WrongUse
+from paddlecloud.sdk.scripts import word
 from paddlecloud.sdk.training import CODE, IMAGE, LARGEST, Training
 
 

@@ -26,7 +26,9 @@ from paddlecloud.api.meta import Resource
 from paddlecloud.api.workflowrun import Graph, WorkflowRun, WorkflowRunStatus
 from paddlecloud.controllers.contract import Decision, LogQuestion
 from paddlecloud.controllers.statuses import status_patch
-from paddlecloud.controllers.workflowrun import asks, make_pod, reconcile
+from paddlecloud.controllers.workflowpods import make_pod
+from paddlecloud.controllers.workflowrun import asks, reconcile
+from paddlecloud.controllers.workflowwalk import Call
 
 DIAMOND = a_graph(a_step("a"), a_step("b", "a"), a_step("c", "a"), a_step("d", "b", "c"))
 
@@ -69,10 +71,10 @@ def test_a_step_starts_when_all_it_needs_has_succeeded(
     assert status_of(decision).phase == phase
 
 
-def test_after_a_failure_the_rest_is_skipped() -> None:
+def test_after_a_failure_the_rest_is_left_out() -> None:
     decision = look(a_run(DIAMOND), DIAMOND, a_step_pod("a", "Failed"))
 
-    assert phases(decision) == {"a": "Failed", "b": "Skipped", "c": "Skipped", "d": "Skipped"}
+    assert phases(decision) == {"a": "Failed", "b": "Omitted", "c": "Omitted", "d": "Omitted"}
     progress = status_of(decision).progress
     assert progress is not None and (progress.done, progress.total) == (4, 4)
 
@@ -184,6 +186,6 @@ def test_times_are_those_of_the_first_and_the_last_look() -> None:
 
 
 def test_a_step_runs_once() -> None:
-    pod = make_pod(a_run(DIAMOND), DIAMOND.steps[0], {})
+    pod = make_pod(a_run(DIAMOND), Call("a", DIAMOND.steps[0], {}, {}, {}))
 
     assert pod.spec["restartPolicy"] == "Never" and pod.name == "run-a"

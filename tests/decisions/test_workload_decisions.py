@@ -1,108 +1,27 @@
-"""What stands in for kube-controller-manager and Knative: ordered pods, revisions, tidiness."""
+"""What stands in for kube-controller-manager: accounts, tidiness."""
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from tests.decisions.builders import (
     NOW,
-    a_knative,
     a_pod,
-    a_revision,
     metadata,
-    seen,
 )
 
 from paddlecloud.api.core import (
+    ConfigMap,
     Event,
     Namespace,
     ServiceAccount,
 )
 from paddlecloud.api.meta import Metadata, OwnerReference
-from paddlecloud.controllers.contract import Decision
-from paddlecloud.embedded.workloads import beginnings, collector, housekeeping, knative
-
-
-def status_of(decision: Decision) -> dict[str, Any]:
-    assert isinstance(decision.status, dict)
-    return decision.status
-
-
-def told(decision: Decision, kind: str = "Ready") -> str:
-    return next(str(c["status"]) for c in status_of(decision)["conditions"] if c["type"] == kind)
-
-
-@pytest.mark.parametrize(
-    "revisions, before, kept, serving, ready",
-    [
-        ([], "", ["shapes-00002"], None, "Unknown"),
-        ([a_revision(2, "Unknown")], "", ["shapes-00002"], None, "Unknown"),
-        ([a_revision(2)], "", ["shapes-00002"], "shapes-00002", "True"),
-        # The revision that answers stays until the next one is ready.
-        ([a_revision(1), a_revision(2, "Unknown")], "shapes-00001", ["shapes-00002", "shapes-00001"],
-         "shapes-00001", "Unknown"),
-        ([a_revision(1), a_revision(2)], "shapes-00001", ["shapes-00002"], "shapes-00002", "True"),
-    ],
-)  # fmt: skip
-def test_a_roll_out_takes_nothing_away(
-    revisions: list[Any], before: str, kept: list[str], serving: str | None, ready: str
-) -> None:
-    told_before: dict[str, Any] = {"latestReadyRevisionName": before} if before else {}
-    service = a_knative("Unknown", generation=2, **told_before)
-    decision = knative.reconcile_service(service, seen(service, *revisions))
-
-    assert [c.name for c in decision.children] == kept
-    assert status_of(decision).get("latestReadyRevisionName") == serving
-    assert told(decision) == ready
-
-
-def test_a_revision_carries_the_template_of_its_service() -> None:
-    template = {"metadata": {"annotations": {"a": "b"}}, "spec": {"containers": [{"image": "x"}]}}
-    made = knative.make_revision(a_knative(spec={"template": template}))
-
-    assert made.spec == template["spec"] and made.metadata.annotations == {"a": "b"}
-    assert made.metadata.labels["serving.knative.dev/service"] == "shapes"
-
-
-@pytest.mark.parametrize(
-    "pods, ready, said",
-    [
-        ([], "Unknown", "the pods are starting"),
-        ([a_pod("p", ready=False)], "Unknown", "the pods are starting"),
-        ([a_pod("p")], "True", ""),
-        ([a_pod("p", "Pending", status={"containerStatuses": [
-            {"state": {"waiting": {"reason": "ErrImagePull", "message": "no suite"}}}]})],
-         "False", "pod p: ErrImagePull: no suite"),
-        ([a_pod("p", "Pending", status={"conditions": [
-            {"type": "PodScheduled", "status": "False", "message": "0/1 nodes"}]})],
-         "False", "pod p has no node: 0/1 nodes"),
-    ],
-)  # fmt: skip
-def test_a_revision_is_as_ready_as_its_pods(pods: list[Any], ready: str, said: str) -> None:
-    revision = a_revision(1)
-    decision = knative.reconcile_revision(revision, seen(revision, *pods))
-
-    assert told(decision) == ready
-    assert status_of(decision)["conditions"][0].get("message", "") == said
-
-
-@pytest.mark.parametrize("scale, count", [(None, 1), ("0", 1), ("3", 3), ("many", 1), ("²", 1)])
-def test_a_revision_has_at_least_one_pod(scale: str | None, count: int) -> None:
-    annotations = {"autoscaling.knative.dev/min-scale": scale} if scale else {}
-    revision = a_revision(1).but(metadata=Metadata(name="r", namespace="ml", annotations=annotations))
-
-    assert len(knative.reconcile_revision(revision, seen(revision)).children) == count
-
-
-@pytest.mark.parametrize("ports, port", [([{"containerPort": 9000}], "9000"), ([{}], "8080"), ([], None)])
-def test_a_container_is_told_where_it_serves(ports: list[Any], port: str | None) -> None:
-    revision = a_revision(1, spec={"containers": [{"name": "c", "ports": ports}]})
-    env = {e["name"]: e["value"] for e in knative.make_pod(revision, 0).spec["containers"][0]["env"]}
-
-    assert env.get("PORT") == port
-    assert (env["K_SERVICE"], env["K_REVISION"]) == ("shapes", "shapes-00001")
+from paddlecloud.embedded.workloads import beginnings, collector, housekeeping, mirrorkeeping
+from paddlecloud.embedded.workloads.families import Families
 
 
 def test_every_namespace_gets_an_account_once() -> None:
@@ -156,7 +75,47 @@ def owned(name: str, *owners: str, **more: Any) -> Any:
     ],
 )  # fmt: skip
 def test_what_lost_all_its_owners_goes(objects: list[Any], gone: list[str]) -> None:
-    assert [o.name for o in collector.collect(objects).delete] == gone
+    assert [o.name for o in collector.collect(Families(objects), objects).delete] == gone
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_looking_at_those_whom_changes_concern_finds_what_a_look_at_all_finds(seed: int) -> None:
+    chance, families, there = random.Random(seed), Families(), dict[str, Any]()
+    told = {"delete": set[str](), "release": set[str](), "disown": set[str]()}
+    for _ in range(120):
+        name = f"o{chance.randrange(9)}"
+        old, new = there.get(name), None
+        if old is None or chance.random() < 0.7:
+            owners = chance.sample([f"o{n}" for n in range(9) if f"o{n}" != name], chance.randrange(3))
+            going = {"deletion_timestamp": NOW} if chance.random() < 0.4 else {}
+            new = owned(
+                name, *owners, finalizers=chance.choice([[], ["foregroundDeletion"], ["orphan"]]), **going
+            )
+        there = {n: o for n, o in {**there, name: new}.items() if o is not None}
+        families.change(old, new)
+        seen = families.concerned()
+        found, all_found = (
+            collector.collect(families, seen),
+            collector.collect(Families(there.values()), there.values()),
+        )
+        # What is still as it was found before need not be found again.
+        for verb, now, whole in (
+            ("delete", {o.uid for o in found.delete}, {o.uid for o in all_found.delete}),
+            ("release", {o.uid for o, _ in found.release}, {o.uid for o, _ in all_found.release}),
+            ("disown", {o.uid for o, _ in found.disown}, {o.uid for o, _ in all_found.disown}),
+        ):
+            assert now <= whole
+            told[verb] = (told[verb] & whole) | now
+            assert told[verb] == whole
+
+
+def test_a_change_concerns_its_family_alone() -> None:
+    families = Families([owned("owner"), owned("child", "owner"), owned("stranger")])
+    families.concerned()
+
+    assert not families.change(owned("child", "owner"), owned("child", "owner"))
+    assert families.change(owned("owner"), None)
+    assert [o.name for o in families.concerned()] == ["child"]
 
 
 @pytest.mark.parametrize(
@@ -170,3 +129,26 @@ def test_what_lost_all_its_owners_goes(objects: list[Any], gone: list[str]) -> N
 )
 def test_an_owner_that_the_server_still_has_keeps_its_children(owner: Any, kept: bool) -> None:
     assert collector.keeps(owner, "uid-owner") is kept
+
+
+@pytest.mark.parametrize(
+    "place, authority, mirrors",
+    [
+        (("team", "settings"), False, False),
+        (("team", "kube-root-ca.crt"), True, False),
+        (("paddlecloud", "mirrors"), False, True),
+        (("team", "mirrors"), False, False),
+    ],
+)
+def test_of_many_config_maps_few_are_looked_at(
+    place: tuple[str, str], authority: bool, mirrors: bool
+) -> None:
+    found = ConfigMap(metadata=Metadata(namespace=place[0], name=place[1]))
+
+    for change in ((None, found), (found, found), (found, None)):
+        assert beginnings.concerns(*change) is authority
+        assert mirrorkeeping.concerns(*change) is mirrors
+
+
+def test_a_namespace_is_always_a_reason_to_look_for_what_it_begins_with() -> None:
+    assert beginnings.concerns(None, Namespace(metadata=Metadata(name="team")))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from paddlecloud.embedded.workloads.schedule import after, missed, parse
+from paddlecloud.controllers.schedule import after, missed, parse
 from paddlecloud.errors import Invalid
 
 

@@ -17,6 +17,10 @@ from paddlecloud.controllers.contract import (
     Decision,
     HttpQuestion,
     Question,
+    Recorded,
+    RecordsQuestion,
+    SecretQuestion,
+    SecretSight,
     Snapshot,
     Update,
     identity,
@@ -41,17 +45,28 @@ class World:
     """What everybody answers who is asked over HTTP."""
     printed: str | None = None
     """What every log says."""
+    recorded: tuple[Recorded, ...] | None = None
+    """What every container wrote down; None on a cluster that tells no records and keeps no logs."""
     terse: bool = False
     """The server leaves out what is empty."""
 
     def decide(self) -> Decision:
-        children = tuple(sorted(self.children.values(), key=identity))
-        seen = Snapshot(self.now, children, self.related)
-        answers = {q: self._answer(q) for q in self.controller.asks(self.owner, seen)}
-        decision = self.controller.reconcile(self.owner, replace(seen, answers=answers))
+        answers = {q: self._answer(q) for q in self.asked()}
+        decision = self.controller.reconcile(self.owner, replace(self._seen(), answers=answers))
         return replace(decision, children=tuple(placed(c, self.owner) for c in decision.children))
 
+    def asked(self) -> tuple[Question, ...]:
+        return self.controller.asks(self.owner, self._seen())
+
+    def _seen(self) -> Snapshot:
+        children = tuple(sorted(self.children.values(), key=identity))
+        return Snapshot(self.now, children, self.related, logs_kept=self.recorded is not None)
+
     def _answer(self, question: Question) -> Any:
+        if isinstance(question, SecretQuestion):
+            return SecretSight(frozenset(), self.owner.uid)
+        if isinstance(question, RecordsQuestion):
+            return self.recorded
         return self.said if isinstance(question, HttpQuestion) else self.printed
 
     def writes(self) -> list[Callable[[World], World]]:

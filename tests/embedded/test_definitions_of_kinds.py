@@ -25,6 +25,7 @@ ALLOWED = {
     "type", "description", "properties", "additionalProperties", "items", "required", "enum", "default",
     "format", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern",
     "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-int-or-string",
     "x-kubernetes-validations",
 }  # fmt: skip
 
@@ -48,6 +49,9 @@ def nodes(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[st
 def test_a_schema_says_only_what_a_structural_one_may(kind: type[Resource]) -> None:
     for path, node in nodes(schema_of(kind)):
         assert set(node) <= ALLOWED, path
+        if node.get("x-kubernetes-int-or-string"):
+            assert "type" not in node, path
+            continue
         assert isinstance(node.get("type"), str), path
         assert not ("properties" in node and "additionalProperties" in node), path
         if node["type"] == "array":

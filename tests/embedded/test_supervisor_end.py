@@ -1,12 +1,16 @@
-"""How a supervisor ends its processes."""
+"""How a supervisor ends its processes, and that a dead one is known as such."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+from paddlecloud.embedded.identity import supervisor_of
 from paddlecloud.embedded.supervisor import Child, stop
+from paddlecloud.settings import Home
 
 OBEDIENT = """
 import signal, sys
@@ -38,3 +42,19 @@ def test_all_are_asked_to_end_before_any_is_killed_and_the_api_is_asked_last(tmp
         for process in started.values():
             process.kill()
             process.wait()
+
+
+def test_who_was_killed_is_no_supervisor_though_nobody_buried_it_and_its_orphans_hold_the_lock(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    handle = os.open(home.lock, os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    with subprocess.Popen(["sleep", "600"]) as supervisor:
+        (home.run / "supervisor.pid").write_text(str(supervisor.pid))
+        assert supervisor_of(home) == supervisor.pid
+        supervisor.kill()
+        os.waitid(os.P_PID, supervisor.pid, os.WEXITED | os.WNOWAIT)
+        assert supervisor_of(home) == 0
+    os.close(handle)

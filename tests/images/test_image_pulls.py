@@ -192,7 +192,8 @@ async def test_content_with_another_digest_never_gets_a_name(
     with pytest.raises(Damaged, match="where sha256"):
         await pulled(registry, store)
     assert store.entries() == () and not store.has(big.digest)
-    assert half_made(store) == []
+    # What was on its way meanwhile may stay: the next pull goes on with it.
+    assert big.digest.removeprefix("sha256:") not in {part.name for part in half_made(store)}
 
 
 async def test_a_manifest_with_another_digest_is_refused(

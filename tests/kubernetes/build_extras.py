@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tests.kubernetes.build_go import GIGABYTE, CannotBuild, GoProgram
+from tests.kubernetes.suite_images import CORE, DATA, RESNET, WIDE_AND_DEEP
 
 from paddlecloud.errors import PaddleCloudError
 
@@ -64,7 +65,37 @@ COREDNS = GoProgram(
     minutes=3,
 )
 """The names of a real cluster with a node."""
-EXTRAS: tuple[Extra, ...] = (*KUBECTLS, COREDNS)
+VOLCANO_KINDS = (
+    "batch.volcano.sh_jobs.yaml",
+    "bus.volcano.sh_commands.yaml",
+    "nodeinfo.volcano.sh_numatopologies.yaml",
+    "scheduling.volcano.sh_podgroups.yaml",
+    "scheduling.volcano.sh_queues.yaml",
+)
+VOLCANO_SETTINGS = "installer/helm/chart/volcano/config/volcano-scheduler.conf"
+VOLCANO = GoProgram(
+    name="Volcano",
+    source=SOURCES / "volcano",
+    module="go.mod",
+    pinned_by="volcano.sh/volcano",
+    binary="volcano",
+    needed=3 * GIGABYTE,
+    minutes=5,
+    links=("vc-scheduler", "vc-controller-manager"),
+    files=(*(f"config/crd/volcano/bases/{name}" for name in VOLCANO_KINDS), VOLCANO_SETTINGS),
+)
+"""Who starts the pods of a job together, with the definitions of its kinds."""
+JUICEFS_CSI = GoProgram(
+    name="JuiceFS-CSI",
+    source=SOURCES / "juicefs-csi",
+    module="go.mod",
+    pinned_by="github.com/juicedata/juicefs-csi-driver",
+    binary="juicefs-csi",
+    needed=2 * GIGABYTE,
+    minutes=4,
+)
+"""Who mounts JuiceFS on a real node."""
+EXTRAS: tuple[Extra, ...] = (*KUBECTLS, COREDNS, VOLCANO, JUICEFS_CSI, CORE, DATA, WIDE_AND_DEEP, RESNET)
 
 
 def main(arguments: list[str]) -> int:

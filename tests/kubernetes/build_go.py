@@ -47,15 +47,17 @@ class GoProgram:
     """What a first build takes on two cores."""
     links: tuple[str, ...] = ()
     """Other names of the binary, beside it."""
+    files: tuple[str, ...] = ()
+    """Of the module that is pinned: copied to the folder under their last names, for who runs the binary."""
 
     @property
     def version(self) -> str:
         """As Kubernetes writes it, v1.33.13; its libraries call the same v0.33.13."""
         file = self.source / self.module
-        pinned = re.search(rf"^\s*{re.escape(self.pinned_by)} v[01](\.\S+)$", file.read_text(), re.M)
+        pinned = re.search(rf"^\s*{re.escape(self.pinned_by)} v([01])(\.\S+)$", file.read_text(), re.M)
         if not pinned:
             raise Failed(f"{file} does not pin {self.pinned_by}", next_step="restore the file")
-        return f"v1{pinned[1]}"
+        return f"v{1 if self.pinned_by.startswith('k8s.io/') else pinned[1]}{pinned[2]}"
 
     def folder(self, environ: Mapping[str, str] = os.environ) -> Path:
         root = environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -101,7 +103,8 @@ class GoProgram:
         module = self.source / self.module
         files = [*sorted(self.source.glob("*.go")), module, module.with_suffix(".sum")]
         parts = [path.read_bytes() for path in files]
-        return hashlib.sha256(b"\0".join([*parts, self._link_flags().encode()])).hexdigest()
+        rest = [self._link_flags().encode(), *(name.encode() for name in self.files)]
+        return hashlib.sha256(b"\0".join([*parts, *rest])).hexdigest()
 
     def _build_in(self, folder: Path, go: str) -> Path:
         places = (Path(go_says(go, "GOCACHE")), Path(go_says(go, "GOMODCACHE")), folder)
@@ -118,6 +121,7 @@ class GoProgram:
             link = binary.with_name(name)
             link.unlink(missing_ok=True)
             link.symlink_to(binary.name)
+        self._copy_files(folder, go)
         (folder / "source").write_text(self.digest())
         return binary
 
@@ -132,6 +136,28 @@ class GoProgram:
                 "see its messages above",
                 next_step="if modules could not be fetched, set GOPROXY to a reachable proxy and try again",
             )
+
+    def _copy_files(self, folder: Path, go: str) -> None:
+        if not self.files:
+            return
+        # The build has just fetched it.
+        command = [go, "list", "-mod=readonly", f"-modfile={self.module}", "-m", "-f", "{{.Dir}}"]
+        found = subprocess.run(
+            [*command, self.pinned_by],
+            cwd=self.source,
+            env=go_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if found.returncode:
+            raise Failed(
+                f"the files of {self.pinned_by} cannot be found: {found.stderr.strip()}",
+                next_step="build it again",
+            )
+        for name in self.files:
+            # Without its mode: what lies in the cache of modules cannot be written to.
+            shutil.copyfile(Path(found.stdout.strip()) / name, folder / Path(name).name)
 
     def _link_flags(self) -> str:
         """Without a version a server calls itself v0.0.0 and kubectl warns of skew."""

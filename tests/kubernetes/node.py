@@ -1,5 +1,7 @@
 """A real node in the enclosure of its cluster: containerd, kubelet, kube-proxy, CoreDNS where it is built.
 
+With `Place.juicefs` it has the JuiceFS CSI driver, too.
+
 Whoever starts it is root in namespaces of its own (`enclosure`): fixed paths and ports are free there.
 """
 
@@ -12,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from tests.kubernetes.control_plane import START_LIMIT, ControlPlane, Nodes
@@ -41,6 +43,11 @@ NETWORK_SETTINGS = {
 }
 
 
+class Juicefs(NamedTuple):
+    driver: Path
+    client: Path
+
+
 @dataclass(frozen=True)
 class Place:
     home: Path
@@ -50,6 +57,10 @@ class Place:
     coredns: Path | None
     group: str
     """The control group of all pods."""
+    archives: tuple[Path, ...] = ()
+    """Images beside those of the parts."""
+    juicefs: Juicefs | None = None
+    """The driver of JuiceFS, where the node is to have it."""
 
     @property
     def environ(self) -> dict[str, str]:
@@ -67,6 +78,8 @@ def node(place: Place, plane: ControlPlane) -> Iterator[None]:
         stack.enter_context(scheduler)
         names = stack.enter_context(coredns(place, plane)) if place.coredns else None
         import_images(place, runtime)
+        if place.juicefs:
+            stack.enter_context(juicefs_driver(place, place.juicefs))
         kubelet = stack.enter_context(running_kubelet(place, plane))
 
         def ready() -> bool:
@@ -141,6 +154,8 @@ def containerd(place: Place) -> Iterator[Process]:
 
 
 SOCKET = "/run/containerd/containerd.sock"
+CTR_LIMIT = 300.0
+"""Seconds; an image with a gigabyte of packages takes one of these minutes."""
 UNUSED = ("aufs", "btrfs", "devmapper", "zfs")
 
 
@@ -188,20 +203,20 @@ def snapshotter(home: Path) -> str:
 
 
 def import_images(place: Place, runtime: Process) -> None:
-    for archive in sorted((place.parts / "images").glob("*.tar")):
+    for archive in (*sorted((place.parts / "images").glob("*.tar")), *place.archives):
         done = ctr(place, "--namespace=k8s.io", "images", "import", str(archive))
         assert done.returncode == 0, f"{archive} was not imported: {done.stderr} (log: {runtime.log})"
 
 
 def ctr(place: Place, *words: str) -> subprocess.CompletedProcess[str]:
     command = [str(place.parts / "bin" / "ctr"), f"--address={SOCKET}", *words]
-    return subprocess.run(command, env=place.environ, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=place.environ, capture_output=True, text=True, timeout=CTR_LIMIT)
 
 
 @contextmanager
 def running_kubelet(place: Place, plane: ControlPlane) -> Iterator[Process]:
     folder = place.home / "kubelet"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     (folder / "resolv.conf").write_text("nameserver 127.0.0.1\n")
     settings: dict[str, Any] = {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -238,6 +253,20 @@ def running_kubelet(place: Place, plane: ControlPlane) -> Iterator[Process]:
         f"--node-ip={ADDRESS}",
     ]
     with running(place.kubernetes / "kubelet", flags, folder, place.environ) as process:
+        yield process
+
+
+@contextmanager
+def juicefs_driver(place: Place, juicefs: Juicefs) -> Iterator[Process]:
+    """A process of the node and no pod; what it mounts goes with the enclosure."""
+    folder = place.home / "juicefs"
+    flags = [
+        f"--node={NAME}",
+        f"--folder={folder}",
+        f"--registry={place.home / 'kubelet' / 'root' / 'plugins_registry'}",
+        f"--client={juicefs.client}",
+    ]
+    with running(juicefs.driver, flags, folder, place.environ) as process:
         yield process
 
 

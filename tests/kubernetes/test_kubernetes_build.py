@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.kubernetes import build_extras, build_go
 from tests.kubernetes.build import KUBERNETES
-from tests.kubernetes.build_extras import COREDNS, KUBECTLS
+from tests.kubernetes.build_extras import COREDNS, JUICEFS_CSI, KUBECTLS, VOLCANO
 from tests.kubernetes.build_go import CannotBuild, GoProgram
 
-PROGRAMS = (KUBERNETES, *KUBECTLS, COREDNS)
+PROGRAMS = (KUBERNETES, *KUBECTLS, COREDNS, VOLCANO, JUICEFS_CSI)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,8 @@ PROGRAMS = (KUBERNETES, *KUBECTLS, COREDNS)
         (KUBECTLS[0], "kubectl/v1.32.13"),
         (KUBECTLS[1], "kubectl/v1.34.13"),
         (COREDNS, "coredns/v1.12.3"),
+        (VOLCANO, "volcano/v1.10.0"),
+        (JUICEFS_CSI, "juicefs-csi/v0.31.4"),
     ],
 )
 def test_the_cache_is_kept_by_version_in_the_users_cache_folder(

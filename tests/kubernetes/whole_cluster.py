@@ -3,28 +3,29 @@
 All of it lives in namespaces of its own; one socket on this machine's loopback leads to its API. It needs
 root. When the `with` ends, or its process, nothing is left.
 
-    python -m tests.kubernetes.whole_cluster HOME       one to play with, until Ctrl-C
+    python -m tests.kubernetes.whole_cluster HOME [ARCHIVE…] [--juicefs CLIENT]     one to play with
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.kubernetes import build, node_parts
-from tests.kubernetes.build_extras import COREDNS
+from tests.kubernetes.build_extras import COREDNS, JUICEFS_CSI
 from tests.kubernetes.build_go import CannotBuild
 from tests.kubernetes.control_plane import control_plane, write_kubeconfig
 from tests.kubernetes.enclosure import control_group, enclosed, hierarchies, name_host, share_mounts
-from tests.kubernetes.node import NAME, NODES, Place, node, prepare_network
+from tests.kubernetes.node import NAME, NODES, Juicefs, Place, node, prepare_network
 from tests.kubernetes.processes import running
 from tests.kubernetes.relay import relay
 from tests.kubernetes.waiting import until
@@ -35,20 +36,25 @@ LIMIT = 180.0
 
 
 @contextmanager
-def whole_cluster(home: Path) -> Iterator[Path]:
-    """The kubeconfig of its owner, as soon as pods can run; raises `CannotBuild` where they never will."""
+def whole_cluster(home: Path, archives: Sequence[Path] = (), juicefs: Path | None = None) -> Iterator[Path]:
+    """The kubeconfig of its owner, as soon as pods can run; raises `CannotBuild` where they never will.
+
+    *archives*: images its node has beside the usual ones. *juicefs*: the client by which its node mounts
+    JuiceFS, where the driver for that is built.
+    """
     check_rights()
     build.build()
     node_parts.build()
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    arguments = ["-m", "tests.kubernetes.whole_cluster", str(home)]
+    arguments = ["-m", "tests.kubernetes.whole_cluster", str(home), *map(str, archives)]
+    arguments += ["--juicefs", str(juicefs)] if juicefs else []
     with running(Path(sys.executable), arguments, home / "outside", environ) as process:
 
         def ready() -> bool:
             process.check()
             return (home / READY).exists()
 
-        until(ready, what=f"a cluster with a node (log: {process.log})", limit=LIMIT)
+        until(ready, what=f"a cluster with a node (log: {process.log})", limit=LIMIT + 120 * len(archives))
         yield home / READY
 
 
@@ -72,9 +78,17 @@ def check_rights() -> None:
         )
 
 
-def main(home: Path) -> int:
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.kubernetes.whole_cluster")
+    parser.add_argument("home", type=Path)
+    parser.add_argument("archives", type=Path, nargs="*")
+    parser.add_argument("--juicefs", type=Path)
+    said = parser.parse_args(arguments)
+    driver = JUICEFS_CSI.built()
+    juicefs = Juicefs(driver, said.juicefs) if driver and said.juicefs else None
     with socket.create_server(("127.0.0.1", 0)) as listener, control_group() as group:
-        place = Place(home, build.build(), node_parts.build(), COREDNS.built(), group)
+        parts, names = node_parts.build(), COREDNS.built()
+        place = Place(said.home, build.build(), parts, names, group, tuple(said.archives), juicefs)
         return enclosed(partial(live, place, listener))
 
 
@@ -95,4 +109,4 @@ def live(place: Place, listener: socket.socket) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(sys.argv[1:]))

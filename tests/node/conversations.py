@@ -86,7 +86,7 @@ async def conversations(root: Path, levels: Levels | None = None) -> AsyncIterat
     yard = Yard(root, levels)
     path = yard.home.run / "node.sock"
     async with (
-        serving(path, yard.roster, yard.shop.launcher),
+        serving(path, yard.roster, yard.shop),
         aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path), limit=0)) as session,
     ):
         try:

@@ -23,14 +23,23 @@ _WISHES = {"root": "auto", "user": "namespaces", "plain": "plain"}
 def levels_or_skip(level: str) -> Levels:
     """What holds at *level* here; skips the test when this machine does not have it."""
     found = levels.decided(probed(), _WISHES[level])
+    if not is_at(level, found):
+        pytest.skip(f"this machine has no level {level!r}: {found.why_not['filesystem']}")
+    return found
+
+
+def best_level() -> str:
+    """The strongest that this machine has."""
+    return next(level for level in LEVELS if is_at(level, levels.decided(probed(), _WISHES[level])))
+
+
+def is_at(level: str, found: Levels) -> bool:
     has = {
         "root": found.filesystem == "overlay" and not found.user_namespace,
         "user": found.filesystem != "plain" and found.user_namespace,
         "plain": True,
     }
-    if not has[level]:
-        pytest.skip(f"this machine has no level {level!r}: {found.why_not['filesystem']}")
-    return found
+    return has[level]
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from paddlecloud.embedded.node.closing import running_runs
 from paddlecloud.embedded.node.environments import Environments
 from paddlecloud.embedded.node.events import Recorder
 from paddlecloud.embedded.node.launcher import Launcher
+from paddlecloud.embedded.node.logarchive import LogArchive
 from paddlecloud.embedded.node.machine import Machine
 from paddlecloud.embedded.node.podfolder import every_pod
 from paddlecloud.embedded.node.roster import Roster
@@ -89,6 +90,7 @@ class Yard:
         self.links: Links | None = None
         """None: no test makes links on the machine unless it says so."""
         self.memory: Path | None = None
+        self.archive: LogArchive | None = None
         self.clock: Callable[[], float] = time.time
         self.home = Home(root / "home")
         self.home.make()
@@ -118,6 +120,7 @@ class Yard:
             levels=self.levels,
             links=self.links,
             memory=self.memory,
+            archive=self.archive,
         )
         self.roster = Roster([NODE], RANGES, shop)
         self.shelf.watcher = self.roster.changed

@@ -152,7 +152,7 @@ async def test_a_process_that_was_stopped_is_killed_by_its_liveness_probe(yard: 
     server = "import http.server, os; http.server.HTTPServer((os.environ['POD_IP'], 8080), " \
              "http.server.SimpleHTTPRequestHandler).serve_forever()"  # fmt: skip
     probe = {
-        "httpGet": {"port": 8080}, "periodSeconds": 0.2, "timeoutSeconds": 0.5, "failureThreshold": 2,
+        "httpGet": {"port": 8080}, "periodSeconds": 0.2, "timeoutSeconds": 1, "failureThreshold": 2,
         "terminationGracePeriodSeconds": 1, "initialDelaySeconds": 0.7,
     }  # fmt: skip
     ready = {"httpGet": {"port": 8080}}
@@ -161,8 +161,10 @@ async def test_a_process_that_was_stopped_is_killed_by_its_liveness_probe(yard: 
     await yard.until(lambda: yard.now(name).ready)
     stopped = pid_of(yard, name)
     os.kill(stopped, signal.SIGSTOP)
-    await yard.until(lambda: state(yard, name)["restartCount"] == 1 and yard.now(name).ready)
-    assert not alive(stopped)
+    # On a busy machine a probe may have failed before, too.
+    await yard.until(
+        lambda: not alive(stopped) and state(yard, name)["restartCount"] and yard.now(name).ready
+    )
     assert state(yard, name)["lastState"]["terminated"]["signal"] == signal.SIGKILL
     assert told(yard, name, "Killing") == ["Container main failed liveness probe, will be restarted"]
     assert any(words.startswith("Liveness probe failed: Get ") for words in told(yard, name, "Unhealthy"))

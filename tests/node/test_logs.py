@@ -34,7 +34,7 @@ async def ask(tmp_path: Path) -> AsyncIterator[Asking]:
     yard = Yard(tmp_path)
     path = yard.home.run / "node.sock"
     async with (
-        serving(path, yard.roster, yard.shop.launcher),
+        serving(path, yard.roster, yard.shop),
         aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path))) as session,
     ):
         yield Asking(yard, session)

@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator
 import pytest
 import uvloop
 
+from paddlecloud.api.meta import Key
 from paddlecloud.embedded.node.network.proxy import Proxy
 from paddlecloud.embedded.node.network.routing import Behind, Endpoint, Front, Routes
+from paddlecloud.embedded.node.network.waking import IDLE, sleepy
 
 
 class Backend:
@@ -223,3 +225,50 @@ async def test_datagrams_of_a_client_stay_with_one_endpoint_and_answers_come_bac
     finally:
         for transport, _ in made:
             transport.close()
+
+
+async def test_a_call_wakes_who_is_asleep_and_is_held() -> None:
+    front, backend = free_front(), Backend("a")
+    key, woken = Key("ns", "minio"), list[Key]()
+    started = await backend.start()
+
+    async def wake(asked: Key) -> None:
+        woken.append(asked)
+        await held.follow({front: Behind((started,), wakes=key)})
+
+    held = Proxy(wake=wake)
+    await held.follow({front: Behind(wakes=key)})
+    try:
+        assert await call(front, b"first") == b"a:first"
+        assert await call(front, b"second") == b"a:second"
+        assert woken == [key], "who is awake is not woken"
+    finally:
+        await held.close()
+        backend.server.close()
+
+
+@pytest.mark.parametrize(
+    "endpoints, since, sleeps", [(1, IDLE, True), (1, IDLE - 1, False), (0, IDLE, False), (1, None, False)]
+)
+def test_who_is_not_called_for_long_may_sleep(endpoints: int, since: float | None, sleeps: bool) -> None:
+    key = Key("ns", "minio")
+    behind = Behind((Endpoint("127.0.0.1", 1),) * endpoints, wakes=key)
+    calls = {} if since is None else {key: 1000.0 - since}
+    assert (sleepy({Front("127.0.0.1", 9): behind}, calls, 1000.0) == [key]) is sleeps
+
+
+async def test_a_conversation_counts_as_a_call() -> None:
+    front, key = free_front(), Key("ns", "minio")
+    backend = Backend("a")
+    proxy = Proxy()
+    await proxy.follow({front: Behind((await backend.start(),), wakes=key)})
+    try:
+        _, writer = await asyncio.open_connection(front.host, front.port)
+        writer.write(b"x")
+        async with asyncio.timeout(20):
+            while proxy.last_calls(12345.0)[key] != 12345.0:
+                await asyncio.sleep(0)
+        writer.close()
+    finally:
+        await proxy.close()
+        backend.server.close()

@@ -37,7 +37,10 @@ def order(container: dict[str, Any], **suite: Any) -> dict[str, Any]:
         ({}, ["python", "train.py"]),
         ({"args": ["--fast"]}, ["python", "train.py", "--fast"]),
         ({"command": ["sh"]}, ["sh"]),
-        ({"command": ["sh"], "args": ["-c", "$(FROM) $(POD_IP)"]}, ["sh", "-c", "suite 127.7.0.1"]),
+        ({"command": ["$(A)"], "env": [{"name": "A", "value": "x"}]}, ["x"]),
+        ({"command": ["sh"], "args": ["$(KUBERNETES_SERVICE_PORT)"]}, ["sh", "6443"]),
+        # Of the image and of ours, not of the spec.
+        ({"command": ["sh"], "args": ["-c", "$(FROM) $(POD_IP)"]}, ["sh", "-c", "$(FROM) $(POD_IP)"]),
         ({"command": ["ls", "/workspace/x"]}, ["ls", "/run/0/code/x"]),
         ({"command": ["a\nb", "'\""]}, ["a\nb", "'\""]),
     ],
@@ -57,6 +60,7 @@ def test_a_container_without_any_command_is_refused() -> None:
         ({}, {}, "/run/0/code"),
         ({}, {"code": ""}, "/pod/home"),
         ({"workingDir": "/workspace/sub"}, {}, "/run/0/code/sub"),
+        ({"workingDir": "/$(A)", "env": [{"name": "A", "value": "x"}]}, {}, "/$(A)"),
         (
             {"workingDir": "/mnt/v", "volumeMounts": [{"name": "v", "mountPath": "/mnt/v"}]},
             {},

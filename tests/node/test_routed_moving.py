@@ -55,6 +55,18 @@ async def test_no_service_gets_the_address_of_the_api_or_of_the_names(tmp_path: 
     assert len(set(given)) == 20 and not {NOW.api, NOW.names} & {*given}
 
 
+async def test_clusters_of_one_machine_do_not_give_the_same_ports(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.db")
+    given: list[int] = []
+    for number in range(10):
+        addresses = ServiceAddresses(store, read("10.80.0.0/16", f"10.81.{16 * number}.0/20"))
+        spec: dict[str, Any] = {"type": "NodePort", "ports": [{"port": 80, "protocol": "TCP"} for _ in "ab"]}
+        addresses.allocate({"metadata": {"uid": "1"}, "spec": spec})
+        given += [port["nodePort"] for port in spec["ports"]]
+    await store.close()
+    assert len(set(given)) == 20 and all(30000 <= port <= 32767 for port in given)
+
+
 async def test_a_pod_that_runs_keeps_its_address_and_one_that_does_not_is_moved(tmp_path: Path) -> None:
     yard = Yard(tmp_path)
     try:

@@ -45,7 +45,8 @@ async def test_a_visitor_that_leaves_takes_the_only_input_along(pods: Conversati
         await socket.send_bytes(b"\0one\n")
         await socket.receive_bytes()
     await pods.yard.finished()
-    assert pods.yard.log().splitlines()[-1] == "over"
+    # Two streams reach the log, in whatever order they are read.
+    assert "over" in pods.yard.log().splitlines()
 
 
 async def test_several_hear_the_same(pods: Conversations) -> None:

@@ -15,7 +15,7 @@ from paddlecloud.api.core import PersistentVolume, PersistentVolumeClaim, Secret
 from paddlecloud.api.meta import OwnerReference
 from paddlecloud.embedded.node.obstacles import ConfigMissing, VolumeMissing
 from paddlecloud.embedded.node.volumes import emptydir, lacks, memory, prepare
-from paddlecloud.embedded.node.volumes.hostpath import checked
+from paddlecloud.embedded.node.volumes.hostpath import checked, on_disk
 from paddlecloud.embedded.node.volumes.plugins import Request, published, take_back
 from paddlecloud.embedded.node.volumes.subpaths import below
 
@@ -226,3 +226,40 @@ def test_what_a_node_cannot_do_for_a_mount_is_said(
     container = {"name": "c", "volumeMounts": [{"name": "v", "mountPath": "/v", **mount}]}
     found = lacks(a_pod({"name": "v", **volume}), container, a_place(tmp_path, **place))
     assert [sentence.partition(":")[0] for sentence in found] == words
+
+
+@pytest.mark.parametrize(
+    "path, disk, meant",
+    [
+        ("/var/lib/paddlecloud/samplesets/ml/digits", "/home/n/disk", "/home/n/disk/samplesets/ml/digits"),
+        ("/var/lib/paddlecloud/../x", "/home/n/disk", "/home/n/disk/../x"),
+        ("/var/lib/paddlecloud", "/home/n/disk", "/var/lib/paddlecloud"),
+        ("/var/lib/paddlecloudy/x", "/home/n/disk", "/var/lib/paddlecloudy/x"),
+        ("/data", "/home/n/disk", "/data"),
+        ("/var/lib/paddlecloud/x", None, "/var/lib/paddlecloud/x"),
+    ],
+)
+def test_every_node_has_a_disk_of_its_own_below_one_folder(path: str, disk: str | None, meant: str) -> None:
+    assert on_disk(path, Path(disk) if disk else None) == meant
+
+
+async def test_two_nodes_see_two_folders_under_one_host_path(tmp_path: Path) -> None:
+    path = "/var/lib/paddlecloud/samplesets/d/digits"
+    local = {"path": path, "type": "DirectoryOrCreate"}
+    claim = named(PersistentVolumeClaim, "c", spec={"volumeName": "pv"}, status={"phase": "Bound"})
+    sources = Cupboard(claim, named(PersistentVolume, "pv", spec={"hostPath": local}))
+    pod = a_pod(
+        {"name": "inline", "hostPath": local},
+        {"name": "claimed", "persistentVolumeClaim": {"claimName": "c"}},
+    )
+    for node in ("a", "b"):
+        found = await prepare(pod, a_place(tmp_path / node, disk=tmp_path / node / "disk"), sources)
+
+        assert set(found.values()) == {tmp_path / node / "disk/samplesets/d/digits"}
+
+
+async def test_nothing_leads_out_of_the_disk_of_a_node(tmp_path: Path) -> None:
+    pod = a_pod({"name": "v", "hostPath": {"path": "/var/lib/paddlecloud/../../x"}})
+
+    with pytest.raises(VolumeMissing, match=r"without `\.\.`"):
+        await prepare(pod, a_place(tmp_path, disk=tmp_path / "disk"), Cupboard())

@@ -89,31 +89,37 @@ async def test_labels_that_change_reach_a_running_pod(yard: Yard) -> None:
     mount = {"volumeMounts": [{"name": "v", "mountPath": "/shown"}]}
     yard.run("sh", "-c", SHOW, "/shown/key", volumes=[volume], container=mount)
     await yard.until(lambda: yard.now().phase == "Running")
-    async with refreshed(yard) as refreshing:
-        before = yard.now()
-        after = yard.shelf.put(before.but(metadata=before.metadata.but(labels={"a": "b"})))
-        refreshing.pod_changed(before, after)
-        await yard.until(lambda: yard.log() == 'a="b"\n')
+    before = yard.now()
+    yard.shelf.put(before.but(metadata=before.metadata.but(labels={"a": "b"})))
+    await yard.until(lambda: yard.log() == 'a="b"\n')
 
 
-async def test_a_label_is_shown_as_it_was_told_even_if_the_keeper_of_the_pod_has_not_heard_of_it(
-    yard: Yard,
-) -> None:
-    item = {"path": "key", "fieldRef": {"fieldPath": "metadata.labels['go']"}}
+async def test_a_label_that_came_while_nobody_kept_the_pod_is_shown(yard: Yard) -> None:
+    item = {"path": "key", "fieldRef": {"fieldPath": "metadata.labels"}}
     volume = {"name": "v", "downwardAPI": {"items": [item]}}
     mount = {"volumeMounts": [{"name": "v", "mountPath": "/shown"}]}
-    yard.run(
-        "sh",
-        "-c",
-        "until [ -s /shown/key ]; do sleep 0.02; done; cat /shown/key",
-        volumes=[volume],
-        container=mount,
-    )
+    yard.run("sh", "-c", SHOW, "/shown/key", volumes=[volume], container=mount)
     await yard.until(lambda: yard.now().phase == "Running")
-    async with refreshed(yard) as refreshing:
-        old = yard.now()
-        refreshing.pod_changed(old, old.but(metadata=old.metadata.but(labels={"go": "yes"})))
-        await yard.until(lambda: yard.log() == "yes")
+    await yard.roster.close()
+    before = yard.now()
+    yard.shelf.put(before.but(metadata=before.metadata.but(labels={"a": "b"})))
+    await yard.restart()
+    await yard.until(lambda: yard.log() == 'a="b"\n')
+
+
+async def test_a_label_that_came_while_something_was_missing_is_shown(yard: Yard) -> None:
+    item = {"path": "key", "fieldRef": {"fieldPath": "metadata.labels['go']"}}
+    volumes = [
+        {"name": "v", "downwardAPI": {"items": [item]}},
+        {"name": "w", "configMap": {"name": "x"}},
+    ]
+    mount = {"volumeMounts": [{"name": "v", "mountPath": "/shown"}, {"name": "w", "mountPath": "/late"}]}
+    yard.run("cat", "/shown/key", volumes=volumes, container=mount)
+    await yard.until(lambda: "FailedMount" in yard.reasons())
+    before = yard.now()
+    yard.shelf.put(before.but(metadata=before.metadata.but(labels={"go": "yes"})))
+    put(yard, ConfigMap, "here")
+    await yard.until(lambda: yard.log() == "yes")
 
 
 async def test_a_file_mounted_by_itself_stays_as_it_was(sandboxed: Yard) -> None:

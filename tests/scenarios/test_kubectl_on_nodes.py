@@ -138,7 +138,7 @@ def test_a_stateful_set_grows_and_shrinks_by_its_numbers(kubectl: Kubectl) -> No
     kubectl("create", "-f", "-", stdin=stateful_set("db"))
     kubectl("rollout", "status", "statefulset/db", WAITS)
     assert [pod["metadata"]["name"] for pod in pods(kubectl)] == ["db-0", "db-1"]
-    assert kubectl("exec", "db-1", "--", "hostname").strip() == "db-1"
+    assert kubectl("exec", "db-1", "--", "sh", "-c", "echo $HOSTNAME").strip() == "db-1"
     kubectl("scale", "statefulset/db", "--replicas=1")
     until(lambda: [pod["metadata"]["name"] for pod in pods(kubectl)] == ["db-0"], what="the first alone")
 

@@ -1,4 +1,4 @@
-"""However a pod dies, nothing of it is left: no process, mount, control group, link or file."""
+"""However a pod dies, nothing of it is left but its log: no process, mount, control group, link or file."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from tests.suites.environments import ROOT as ENVIRONMENTS
 ROOT = Path(__file__).parent.parent.parent
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 PATIENCE = 600
+FOLDERS = "/tmp/paddlecloud-"
+"""Where the commands put their data: on a machine of several users those of the first."""
 
 
 def commands(readme: Path) -> list[str]:
@@ -28,9 +31,18 @@ def test_the_first_two_commands_are_all_the_set_up_there_is() -> None:
     assert commands(ENGLISH)[:2] == ["make run", "make test"]
 
 
+def own_tree(folder: Path) -> Path:
+    """What the commands name of the tree, with folders of data below *folder*."""
+    (folder / "suites").symlink_to(ROOT / "suites")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    for manifest in (folder / "examples" / "walk").iterdir():
+        manifest.write_text(manifest.read_text().replace(FOLDERS, f"{folder}/"))
+    return folder
+
+
 def test_every_other_command_does_what_it_says(tmp_path: Path) -> None:
     # The first two are this very run and the scenario of the walk.
-    script = "set -eux\n" + "\n".join(commands(ENGLISH)[2:])
+    script = "set -eux\n" + "\n".join(commands(ENGLISH)[2:]).replace(FOLDERS, f"{tmp_path}/")
     environ = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -39,7 +51,12 @@ def test_every_other_command_does_what_it_says(tmp_path: Path) -> None:
     }
     try:
         done = subprocess.run(
-            ["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=PATIENCE
+            ["bash", "-c", script],
+            cwd=own_tree(tmp_path),
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
         )
     finally:
         subprocess.run([sys.executable, "-m", "paddlecloud.cli.main", "down"], env=environ, check=True)

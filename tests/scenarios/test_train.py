@@ -34,8 +34,10 @@ def words(script: Path, name: str) -> list[str]:
 def test_a_script_is_followed_to_its_end(cluster: PdcHome, name: str, script: Path) -> None:
     said = cluster.ok(*words(script, name), "--env", "A=b", "--follow", "--", "--lr", "0.1")
 
-    assert f"paddlejob/{name} created" in said and "rank 0 of 2 ['--lr', '0.1'] beside" in said
-    assert "training  100%" in said and f"job {name} is Completed" in said
+    assert f"paddlejob/{name} created" in said and "[worker-0] rank 0 of 2 ['--lr', '0.1'] beside" in said
+    assert "[worker-1] rank 1 of 2" in said and said.count("[worker-1] epoch 1/1 step 3/3") == 1
+    assert "training  100%  epoch 1 of 1  3/3 steps  loss 0.3330" in said
+    assert f"job {name} is Completed" in said
     # The code goes with the job.
     cluster.ok("delete", "job", name)
     assert "gone" in cluster.ok("wait", f"configmap/{name}-code", "--for", "delete", "--timeout", "60")
@@ -50,6 +52,32 @@ def test_a_script_that_fails_says_why(cluster: PdcHome, name: str, tmp_path: Pat
     assert (
         said.code == 1 and "the learning rate is a word" in said.text and f"pdc why job/{name}" in said.text
     )
+
+
+def test_who_does_not_want_to_wait_any_longer_says_so_and_the_job_goes_on(
+    cluster: PdcHome, name: str, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time; print('begun', flush=True); time.sleep(600)")
+    words = ("train", str(slow), "--name", name, "--image", "python", "--follow")
+    late = cluster.pdc(*words, "--timeout", "3")
+    assert late.code == 4 and f"job {name} has not ended after 3 s; it goes on" in late.text
+    with cluster.running(*words[:3], f"{name}-b", *words[4:]) as following:
+        following.until_said("begun")
+        following.interrupt()
+        said = following.ended()
+    assert said.code == 130 and f"end it with `pdc delete job {name}-b`" in said.text
+    cluster.ok("delete", "job", name, f"{name}-b")
+
+
+@pytest.mark.parametrize(
+    "form, beginning", [("yaml", "apiVersion: v1"), ("json", "{"), ("name", "configmap/")]
+)
+def test_what_it_would_make_is_printed_in_every_form(
+    home: PdcHome, script: Path, form: str, beginning: str
+) -> None:
+    """Without a cluster: nothing is asked."""
+    assert home.ok(*words(script, "j"), "--dry-run", "-o", form).startswith(beginning)
 
 
 def test_what_it_would_make_can_be_applied(cluster: PdcHome, name: str, script: Path) -> None:

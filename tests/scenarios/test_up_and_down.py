@@ -8,10 +8,13 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.kubernetes.waiting import until
-from tests.scenarios.pdc_home import Foreground, PdcHome
+from tests.scenarios.pdc_home import Foreground, PdcHome, fresh_home
+
+from paddlecloud.api.core import ConfigMap
 
 
 @pytest.mark.parametrize("detach", [(), ("--detach",)], ids=["foreground", "detached"])
@@ -95,6 +98,7 @@ def has_open(pid: int, file: Path) -> bool:
         return False  # a descriptor was closed while we looked
 
 
+@pytest.mark.long
 def test_a_walk_can_be_interrupted_anywhere_and_taken_again(home: PdcHome) -> None:
     for moment in (cluster_starts, data_is_read, training_runs):
         with home.running("demo", "--epochs", "40") as demo:
@@ -134,3 +138,59 @@ def test_an_interrupted_walk_with_keep_leaves_the_cluster_and_says_so(home: PdcH
 
     assert said.code == 130 and "The cluster stays up" in said.text
     until(lambda: home.pdc("status").code == 0, what="a cluster that runs")
+
+
+def test_two_homes_are_two_clusters_side_by_side(home: PdcHome) -> None:
+    with fresh_home() as other:
+        home.ok("up", "--detach")
+        other.ok("up", "--detach")
+        home.apply(setting("here"))
+        other.apply(setting("there"))
+
+        for one, has, lacks in ((home, "here", "there"), (other, "there", "here")):
+            assert one.ok("kubeconfig").strip() == str(one.home.kubeconfig)
+            assert one.home.kubeconfig.stat().st_mode & 0o777 == 0o600
+            assert has in names(one) and lacks not in names(one)
+
+        other.ok("down")
+        assert home.pdc("status").code == 0 and "here" in names(home)
+
+
+def test_a_reset_asks_first_and_then_throws_everything_away(home: PdcHome) -> None:
+    home.ok("up", "--detach")
+    home.apply(setting("precious"))
+
+    refused = home.pdc("reset", stdin="n\n")
+
+    assert (
+        refused.code != 0
+        and f"Throw away all objects, volumes, models and keys in {home.home}?" in refused.text
+    )
+    assert "precious" in names(home)
+
+    assert "is empty" in home.ok("reset", stdin="y\n")
+
+    home.wait_until_empty()
+    assert [entry for entry in home.home.root.iterdir() if entry != home.home.environments] == []
+    home.ok("up", "--detach")
+    assert "precious" not in names(home)
+
+
+def test_a_folder_that_is_no_home_is_not_emptied(home: PdcHome) -> None:
+    home.home.root.mkdir(parents=True)
+    letter = home.home.root / "letter"
+    letter.write_text("keep me")
+
+    said = home.pdc("reset", "--yes")
+
+    assert said.code == 2 and "nothing was touched" in said.text
+    assert letter.read_text() == "keep me"
+
+
+def setting(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
+
+
+def names(home: PdcHome) -> set[str]:
+    with home.client() as client:
+        return {found.name for found in client.list(ConfigMap, "default").items}

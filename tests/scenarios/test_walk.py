@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -37,7 +38,8 @@ def test_the_walk_ends_with_a_table_and_a_model_that_is_right(walked: tuple[PdcH
     assert accuracy(text) >= 0.9
     for line in ("SampleSet shapes Ready", "Completed: accuracy", "ModelVersion shapes-1 Ready"):
         assert line in text
-    assert re.search(r"training +\d+% +.*loss [\d.]+", text), "the loss is shown while it trains"
+    told = r"training +\d+% +.*\d+/\d+ steps +loss [\d.]+ +.*[\d.]+ steps/s +ETA [\d:]+"
+    assert re.search(told, text), "how far, how fast, how long and how well, while it trains"
 
 
 def test_the_walk_leaves_nothing_running(walked: tuple[PdcHome, str]) -> None:
@@ -54,9 +56,10 @@ def test_a_second_walk_rolls_the_service_to_a_new_version(kept: tuple[PdcHome, s
     assert accuracy(text) >= 0.9
     assert "ModelVersion shapes-2 Ready" in text
     assert {"shapes-1", "shapes-2"} <= set(home.ok("get", "modelversions").split())
-    # The pod that answers is of the new revision, and the old one has gone.
-    revisions = home.ok("get", "revisions", "-o", "name").split()
-    assert len(revisions) == 1 and revisions[0].endswith("-00002")
+    # The one that answers is the new revision; the old one stays to go back to.
+    service = json.loads(home.ok("get", "paddleservice", "shapes", "-o", "json"))
+    assert re.fullmatch("shapes-default-[0-9a-f]{5}", service["status"]["default"]["name"])
+    assert [t["percent"] for t in service["status"]["traffic"]] == [100]
 
 
 def test_what_the_kept_walk_proposes_can_be_done(kept: tuple[PdcHome, str]) -> None:
@@ -71,6 +74,18 @@ def test_what_the_kept_walk_proposes_can_be_done(kept: tuple[PdcHome, str]) -> N
             home.ok(*words[2:])
 
 
+@pytest.mark.long
+def test_the_walk_with_parameter_servers_is_the_same(kept: tuple[PdcHome, str]) -> None:
+    home, _ = kept
+    text = home.ok("demo", "--mode", "ps")
+
+    assert accuracy(text) >= 0.75
+    for line in ("SampleSet clicks Ready", "Completed: auc", "ModelVersion clicks-1 Ready"):
+        assert line in text
+    assert re.search(r"training +\d+% +.*\d+/\d+ steps +loss [\d.]+ +auc [\d.]+", text)
+    assert re.search(r"clicks-\w+ +Completed +PS ", home.ok("get", "jobs"))
+
+
 @pytest.mark.parametrize(
     "words, expected",
     [
@@ -79,7 +94,7 @@ def test_what_the_kept_walk_proposes_can_be_done(kept: tuple[PdcHome, str]) -> N
         (("get", "paddlejobs"), "Completed"),
         (("get", "runs"), "Succeeded"),
         (("why", "paddleservice/shapes"), "paddleservice/shapes: Ready"),
-        (("logs", "sampleset/shapes"), "synced: "),
+        (("logs", "sampleset/shapes"), "looked at what is here: 2,004 files"),
     ],
 )
 def test_a_kept_cluster_answers(kept: tuple[PdcHome, str], words: tuple[str, ...], expected: str) -> None:

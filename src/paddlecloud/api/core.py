@@ -59,6 +59,10 @@ class Secret(Resource):
     data: dict[str, str] = {}
 
 
+WAKES = "paddlecloud.org/wakes"
+"""On a Service of an embedded cluster: the Deployment that a call wakes while nobody stands behind it."""
+
+
 class Service(Resource):
     api_version, plural, short_names = "v1", "services", ("svc",)
 
@@ -100,6 +104,13 @@ class Node(Resource):
 
     spec: dict[str, Any] = {}
     status: dict[str, Any] = {}
+
+
+class CSIDriver(Resource):
+    """That the driver of its name is installed; what it is like nobody here asks."""
+
+    api_version, plural, namespaced = "storage.k8s.io/v1", "csidrivers", False
+    has_status, holds_data = False, True
 
 
 class Event(Resource):

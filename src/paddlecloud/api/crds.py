@@ -36,6 +36,14 @@ def crd(kind: type[Resource]) -> dict[str, Any]:
     }
     if kind.has_status:
         version["subresources"] = {"status": {}}
+    if kind.scale:
+        version["subresources"] |= {
+            "scale": {
+                "specReplicasPath": kind.scale.wanted,
+                "statusReplicasPath": kind.scale.there,
+                "labelSelectorPath": kind.scale.selector,
+            }
+        }
     names = {
         "kind": kind.kind,
         "listKind": f"{kind.kind}List",

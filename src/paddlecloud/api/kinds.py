@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from .knative import KnativeService, Revision
+from .knative import KnativeService, Revision, Route
+from .kubeflow import KubeflowPaddleJob
 from .meta import Resource
 from .model import AliasChange, Model, ModelVersion
 from .paddlejob import PaddleJob
 from .paddleservice import ElasticPaddleService, PaddleService
 from .samplejob import SampleJob
 from .sampleset import SampleSet
+from .scheduling import PodGroup, Queue
 from .workflowrun import WorkflowRun
+from .workflowservice import Experiment, Pipeline, PipelineVersion, RecurringRun, StepCache
 
 OURS: tuple[type[Resource], ...] = (
     PaddleJob,
@@ -20,7 +23,20 @@ OURS: tuple[type[Resource], ...] = (
     AliasChange,
     PaddleService,
     ElasticPaddleService,
+    KubeflowPaddleJob,
 )
 
-# WorkflowRun too: on a cluster Kubeflow Pipelines runs pipelines, Knative serves.
-EMBEDDED_ONLY: tuple[type[Resource], ...] = (WorkflowRun, KnativeService, Revision)
+# Ours among them: on a cluster Kubeflow Pipelines runs pipelines, Knative serves, Volcano places gangs.
+EMBEDDED_ONLY: tuple[type[Resource], ...] = (
+    WorkflowRun,
+    Experiment,
+    Pipeline,
+    PipelineVersion,
+    RecurringRun,
+    StepCache,
+    KnativeService,
+    Revision,
+    Route,
+    PodGroup,
+    Queue,
+)

@@ -6,12 +6,32 @@ from typing import Any
 
 from .meta import Column, Resource
 
-SERVING = "serving.knative.dev"
+SERVING, AUTOSCALING = "serving.knative.dev", "autoscaling.knative.dev"
+SERVICE_LABEL, REVISION_LABEL = f"{SERVING}/service", f"{SERVING}/revision"
+MIRROR = "paddlecloud.org/mirror-percent"
+"""Annotation of a Service: what of its default's requests its canary gets as a copy, too."""
+DOMAIN = "example.com"
+"""Knative's own default, which the requirement documents print."""
 READY = '.status.conditions[?(@.type=="Ready")].status'
 REASON = '.status.conditions[?(@.type=="Ready")].reason'
 
 
-class KnativeService(Resource):
+class Told(Resource):
+    """What tells its state in Knative's conditions."""
+
+    spec: dict[str, Any] = {}
+    status: dict[str, Any] = {}
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        """The condition of that type, or an empty one."""
+        return next((c for c in self.status.get("conditions") or () if c.get("type") == kind), {})
+
+    @property
+    def ready(self) -> bool:
+        return bool(self.condition("Ready").get("status") == "True")
+
+
+class KnativeService(Told):
     """A served application: its newest template becomes a Revision, its traffic a Route."""
 
     api_version, kind, plural = f"{SERVING}/v1", "Service", "services"
@@ -24,15 +44,8 @@ class KnativeService(Resource):
         Column("Reason", REASON),
     )
 
-    spec: dict[str, Any] = {}
-    status: dict[str, Any] = {}
 
-    def condition(self, kind: str) -> dict[str, Any]:
-        """The condition of that type, or an empty one."""
-        return next((c for c in self.status.get("conditions") or () if c.get("type") == kind), {})
-
-
-class Revision(Resource):
+class Revision(Told):
     """One immutable template of a Service, and the pods that run it."""
 
     api_version, plural = f"{SERVING}/v1", "revisions"
@@ -47,5 +60,10 @@ class Revision(Resource):
         Column("Desired Replicas", ".status.desiredReplicas", "integer"),
     )
 
-    spec: dict[str, Any] = {}
-    status: dict[str, Any] = {}
+
+class Route(Told):
+    """Which revisions of a Service get which share of its requests."""
+
+    api_version, plural = f"{SERVING}/v1", "routes"
+    short_names, categories = ("rt",), ("all", "knative", "serving")
+    columns = (Column("URL", ".status.url"), Column("Ready", READY), Column("Reason", REASON))

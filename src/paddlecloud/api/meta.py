@@ -107,6 +107,14 @@ class Column(NamedTuple):
     wide: bool = False
 
 
+class Scale(NamedTuple):
+    """Where the `scale` subresource finds its numbers."""
+
+    wanted: str
+    there: str
+    selector: str
+
+
 class Key(NamedTuple):
     """The place of an object in its kind."""
 
@@ -128,6 +136,7 @@ class Resource(Value):
     namespaced: ClassVar[bool] = True
     columns: ClassVar[tuple[Column, ...]] = ()
     has_status: ClassVar[bool] = True
+    scale: ClassVar[Scale | None] = None
     holds_data: ClassVar[bool] = False
     """Never deleted for being left out of a decision: only by an explicit removal with its reason."""
     immutable: ClassVar[bool] = False

@@ -57,7 +57,7 @@ class ModelSource(Value):
     path: str = ""
     """Folder in the claim."""
     uri: str = ""
-    """Or: where the files are, as a URL."""
+    """Or: what a client brought into the store beforehand, as push:sha256:DIGEST of its list of files."""
     secret_ref: SecretReference | None = None
 
 
@@ -80,7 +80,7 @@ class ModelVersionSpec(Value):
     source: ModelSource
     """Where the files are taken from."""
     format: str = "paddle"
-    """paddle (inference model) or onnx."""
+    """paddle (inference model), onnx, serving (Paddle Serving's layout) or checkpoint (weights only)."""
     lineage: Lineage = Lineage()
     metrics: dict[str, float] = {}
 
@@ -110,9 +110,20 @@ class Conversion(Value):
     max_difference: float | None = None
     tolerance: float | None = None
     message: str = ""
+    files: list[StoredFile] = []
+    """Of a conversion that was asked for later; those made with the version are among its own files."""
 
 
 class ModelVersionStatus(Value):
+    model_config = ruled(
+        Rule(
+            "!has(oldSelf.phase) || oldSelf.phase != 'Ready' || (has(self.phase) && self.phase == 'Ready'"
+            " && has(self.files) && has(oldSelf.files) && self.files == oldSelf.files"
+            " && has(self.storage) && self.storage == oldSelf.storage)",
+            "a model version that is Ready keeps its files: push a new one",
+        )
+    )
+
     phase: ModelPhase = ModelPhase.PENDING
     storage: str = ""
     """URI under which the files are kept, by content."""

@@ -8,10 +8,24 @@ from typing import Any
 
 from pydantic import Field
 
-from .meta import Column, Condition, Progress, Resource, Rule, Value, ruled
+from .meta import Column, Condition, Progress, Resource, Rule, Scale, Value, ruled
 from .template import Opaque, PodTemplate
 
 MOST_PODS = 10_000  # of one role: a slip of the finger must not fill a cluster
+
+RESTS = "(has(self.suspend) && self.suspend) || (has(oldSelf.suspend) && oldSelf.suspend)"
+
+
+def kept(path: str, *, unless: str = "false") -> Rule:
+    """A field that pods were made from: it changes only while there are none."""
+    parent = path.rpartition(".")[0]
+    there = f"has(self.{parent}) && has(oldSelf.{parent})" if parent else "true"
+    same = f"has(self.{path}) == has(oldSelf.{path}) && (!has(self.{path}) || self.{path} == oldSelf.{path})"
+    return Rule(
+        f"{RESTS} || {unless} || !({there}) || ({same})",
+        f"{path} cannot change while the job has pods: set suspend to true first, or make a new job",
+        "FieldValueForbidden",
+    )
 
 
 class Mode(StrEnum):
@@ -24,6 +38,7 @@ class Phase(StrEnum):
     PENDING = "Pending"
     STARTING = "Starting"
     RUNNING = "Running"
+    RESTARTING = "Restarting"
     COMPLETED = "Completed"
     FAILED = "Failed"
 
@@ -84,6 +99,39 @@ class PaddleJobSpec(Value):
         Rule("!has(self.ps) || has(self.worker)", "parameter servers need workers: add worker"),
         Rule("!has(self.ps) || self.ps.replicas > 0", "ps needs replicas: give it some, or leave it out"),
         Rule("!has(self.elastic) || has(self.worker)", "an elastic job needs workers: add worker"),
+        Rule(
+            "!has(self.elasticLauncher) || !self.elasticLauncher || has(self.elastic)",
+            "elasticLauncher is a way of being elastic: set elastic too",
+        ),
+        Rule(
+            "!has(self.elasticLauncher) || !self.elasticLauncher || !(has(self.ps) || has(self.heter))",
+            "the elastic launcher knows workers only: leave out ps and heter, or elasticLauncher",
+        ),
+        Rule(
+            f"{RESTS} || has(self.worker) == has(oldSelf.worker)",
+            "worker cannot come or go while the job has pods: set suspend to true first, or make a new job",
+            "FieldValueForbidden",
+        ),
+        Rule(
+            "!has(self.elastic) || !has(self.worker) || !has(self.worker.requests) "
+            "|| self.worker.replicas >= self.worker.requests",
+            "worker.replicas is less than worker.requests, the least an elastic job works with",
+        ),
+        Rule(
+            "!has(self.elastic) || !has(self.worker) || !has(self.worker.limits) "
+            "|| self.worker.replicas <= self.worker.limits",
+            "worker.replicas is more than worker.limits, the most an elastic job may have",
+        ),
+        kept("ps"),
+        kept("heter"),
+        kept("worker.template"),
+        kept("worker.replicas", unless="has(self.elastic)"),
+        kept("elastic"),
+        kept("elasticLauncher"),
+        kept("intranet"),
+        kept("withGloo"),
+        kept("sampleSetRef"),
+        kept("schedulingPolicy"),
     )
 
     # No schema default: the server would fill it in, and the synonym could never be heard.
@@ -106,7 +154,13 @@ class PaddleJobSpec(Value):
     heter: Role | None = None
     """Heterogeneous workers of a PS job."""
     elastic: int | None = None
-    """Set to make the number of workers changeable while the job runs."""
+    """Set to make the number of workers changeable while the job runs, within worker.requests and limits."""
+    elastic_launcher: bool = False
+    """Whether the workers of an elastic job run Paddle's own elastic launcher, paddle.distributed.launch: the
+    job gets an etcd, and the launcher itself sees to workers that come and go."""
+    backoff_limit: int | None = Field(None, ge=0)
+    """How often the job may begin again after a fault; by default 3 times, but a program that ends with an
+    error of its own within a minute is not tried again."""
     suspend: bool = False
     """While true the job has no pods; false lets it begin, again if it had begun."""
     active_deadline_seconds: int | None = Field(None, ge=1)
@@ -132,6 +186,8 @@ class RoleStatus(Value):
     failed: int = 0
     succeeded: int = 0
     unknown: int = 0
+    replicas: int = 0
+    """Pods that are there."""
     ready: str = ""
     """Running of wanted, as `kubectl get` prints it: 2/2."""
     refs: list[dict[str, Any]] = []
@@ -148,6 +204,17 @@ class PaddleJobStatus(Value):
     completion_time: datetime | None = None
     observed_generation: int = 0
     progress: Progress | None = None
+    port: int = 0
+    """The first of the ports that the job holds on its nodes, with intranet Host."""
+    restarts: int = 0
+    """How often the job, or a pod of it, began again after a fault."""
+    last_restart_time: datetime | None = None
+    attempt: int = 0
+    """Pods of an earlier one are replaced: all of them began again, after a fault or with another number."""
+    replaced: list[str] = []
+    """The uids of failed pods that are replaced one by one."""
+    selector: str = ""
+    """Of the workers, for who scales them."""
     conditions: list[Condition] = []
 
 
@@ -164,9 +231,23 @@ class PaddleJob(Resource):
             "|| self.metadata.name.matches('^[a-z]')",
             "with intranet Service the name of a job begins with a letter: its Services are called after it",
         ),
+        Rule(
+            "!has(self.spec.elasticLauncher) || !self.spec.elasticLauncher "
+            "|| self.metadata.name.matches('^[a-z]')",
+            "with elasticLauncher the name of a job begins with a letter: its Service is called after it",
+        ),
+        Rule(
+            "!has(oldSelf.status) || !has(oldSelf.status.phase) "
+            "|| !(oldSelf.status.phase in ['Completed', 'Failed']) "
+            "|| !has(self.spec.worker) || !has(oldSelf.spec.worker) "
+            "|| self.spec.worker.replicas == oldSelf.spec.worker.replicas",
+            "the job has ended and cannot be scaled: make a new one",
+            "FieldValueForbidden",
+        ),
     )
 
     api_version, plural, short_names = "batch.paddlepaddle.org/v1", "paddlejobs", ("pdj",)
+    scale = Scale(".spec.worker.replicas", ".status.worker.replicas", ".status.selector")
     categories = ("all", "paddle")
     columns = (
         Column("Status", ".status.phase"),
@@ -174,6 +255,9 @@ class PaddleJob(Resource):
         Column("PS", ".status.ps.ready"),
         Column("Worker", ".status.worker.ready"),
         Column("Age", ".metadata.creationTimestamp", "date"),
+        Column("Done", ".status.progress.done", "number", wide=True),
+        Column("Total", ".status.progress.total", "number", wide=True),
+        Column("Loss", ".status.progress.metrics.loss", "number", wide=True),
     )
 
     spec: PaddleJobSpec

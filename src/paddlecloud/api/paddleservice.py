@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 from pydantic import Field
 
 from .meta import Column, Condition, Resource, Rule, Value, ruled
+from .paddlerelease import ReleaseSpec, ReleaseStatus
 from .template import Opaque
 
 
@@ -19,6 +21,12 @@ class Metric(StrEnum):
     CONCURRENCY = "concurrency"
     RPS = "rps"
     CPU = "cpu"
+
+
+class PullPolicy(StrEnum):
+    ALWAYS = "Always"
+    IF_NOT_PRESENT = "IfNotPresent"
+    NEVER = "Never"
 
 
 class EndpointSpec(Value):
@@ -44,15 +52,25 @@ class EndpointSpec(Value):
 
 
 class ScalingSpec(Value):
+    """How an endpoint scales, in Knative's terms; what is left out is what Knative does by itself."""
+
     autoscaler: Autoscaler | None = None
+    """kpa (requests, may rest at zero) or hpa (processor, never at zero)."""
     metric: Metric | None = None
     window: str = ""
+    """The time over which requests are averaged: 60s."""
     panic_window: str = ""
+    """The part of the window in which a burst is noticed, in percent: 10."""
     panic_threshold: str = ""
+    """What a burst is, in percent of what the pods can take: 200."""
     min_scale: int | None = Field(None, ge=0)
+    """0 lets it rest without a pod."""
     max_scale: int | None = Field(None, ge=0)
+    """0 sets no limit."""
     target: int | None = Field(None, ge=0)
+    """Requests at a time (or a second, with the metric rps) for one pod; also the most it is given."""
     target_utilization: str = ""
+    """The part of the target that is aimed at, in percent: 70."""
 
 
 class PaddleServiceSpec(Value):
@@ -72,22 +90,52 @@ class PaddleServiceSpec(Value):
     """An alternative endpoint that gets a share of the requests."""
     canary_traffic_percent: int | None = Field(None, ge=0, le=100)
     """The canary's share; 50 when a canary is given."""
+    release: ReleaseSpec | None = None
+    """The shares of the canary in steps, instead of canaryTrafficPercent."""
     service: ScalingSpec = ScalingSpec()
     """How the endpoints scale."""
     working_dir: str = ""
+    env: list[Opaque] = []
+    """Variables of the container, as in a pod."""
+    readiness_probe: Opaque = {}
+    """As in a pod; a connection to the port when it is left out."""
+    liveness_probe: Opaque = {}
+    image_pull_policy: PullPolicy | None = None
+    """Always when it is left out."""
+    image_pull_secrets: list[Opaque] = []
+    node_selector: dict[str, str] = {}
     volume_mounts: list[Opaque] = []
     volumes: list[Opaque] = []
 
 
 class EndpointStatus(Value):
     name: str = ""
-    """The revision."""
+    """The revision that answers; the one that is wanted takes its place when it is ready."""
     model: str = ""
     """The reference that was resolved."""
     model_version: str = ""
     """The version that `model` was resolved to, and stays on."""
     storage: str = ""
     """Where the files of that version are."""
+    engine: str = ""
+    """What computes them: onnx, or paddle where there is no faithful ONNX model among them."""
+
+
+class Share(Value):
+    """What a revision gets of the requests."""
+
+    revision_name: str
+    percent: int
+    tag: str = ""
+
+
+class Release(Value):
+    """A default endpoint that answered: what a rollback goes back to."""
+
+    revision: str
+    endpoint: Opaque
+    """As it was written, a model by its version."""
+    at: datetime | None = None
 
 
 class PaddleServiceStatus(Value):
@@ -95,6 +143,11 @@ class PaddleServiceStatus(Value):
     replicas: int = 0
     default: EndpointStatus | None = None
     canary: EndpointStatus | None = None
+    traffic: list[Share] = []
+    release: ReleaseStatus | None = None
+    """How far the canary is on its way."""
+    releases: list[Release] = []
+    """The last defaults, the newest last."""
     observed_generation: int = 0
     conditions: list[Condition] = []
 

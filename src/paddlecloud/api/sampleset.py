@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 from pydantic import Field
 
+from .forecast import Forecast
 from .meta import Column, Condition, Progress, Resource, Rule, Value, ruled
 from .template import Opaque
 
@@ -81,6 +83,25 @@ class SampleSetSpec(Value):
     """Tolerations of the cache runtimes."""
 
 
+class PartitionStatus(Value):
+    """What the runtime of one partition says it holds."""
+
+    name: str = ""
+    """The pod of the runtime."""
+    node: str = ""
+    phase: str = ""
+    """Idle, Syncing, Verifying, Synced, Cleared or Failed; empty while the runtime does not answer."""
+    total_size: str = ""
+    total_files: str = ""
+    cached_size: str = ""
+    disk_size: str = ""
+    disk_used: str = ""
+    disk_avail: str = ""
+    revision: str = ""
+    """What this runtime holds: partitions that differ in it hold different data."""
+    message: str = ""
+
+
 class CacheStatus(Value):
     total_size: str = ""
     total_files: str = ""
@@ -91,6 +112,8 @@ class CacheStatus(Value):
     disk_usage_rate: str = ""
     error_massage: str = ""
     """Spelled as older clients read it."""
+    partitions: list[PartitionStatus] = []
+    """One by one, in order."""
 
 
 class RuntimeStatus(Value):
@@ -99,12 +122,24 @@ class RuntimeStatus(Value):
     runtime_ready: str = ""
 
 
+class JobsName(Value):
+    sync_job_name: str = ""
+    """Under which the runtimes know the copy from the source."""
+
+
 class SampleSetStatus(Value):
     phase: SampleSetPhase = SampleSetPhase.NONE
+    engine: str = ""
+    """What keeps the data: juicefs or local; chosen once."""
+    jobs_name: JobsName | None = None
+    last_sync_time: datetime | None = None
+    """When the last copy from the source was asked for."""
     cache_status: CacheStatus | None = None
     runtime_status: RuntimeStatus | None = None
     revision: str = ""
     """Digest of names, sizes and contents of the files: what a model says it was trained on."""
+    forecast: Forecast | None = None
+    """The newest that was made."""
     observed_generation: int = 0
     progress: Progress | None = None
     conditions: list[Condition] = []
@@ -119,7 +154,18 @@ class SampleSet(Resource):
             "has(self.spec.source.uri) && self.spec.source.uri == oldSelf.spec.source.uri) || "
             "(has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase == 'SyncFailed')",
             "the source of a data set changes only after a failed sync: make a new SampleSet",
-        )
+        ),
+        Rule(
+            "self.metadata.name.matches('^[a-z]([-a-z0-9]{0,45}[a-z0-9])?$')",
+            "a data set is called by at most 47 small letters, digits and dashes, a letter first: "
+            "its Service is called after it",
+        ),
+        Rule(
+            "!has(oldSelf.spec.csi) || !has(oldSelf.spec.csi.driver) || !has(oldSelf.status) || "
+            "!has(oldSelf.status.engine) || (has(self.spec.csi) && has(self.spec.csi.driver) && "
+            "self.spec.csi.driver in [oldSelf.spec.csi.driver, oldSelf.status.engine])",
+            "the engine of a data set does not change: make a new SampleSet",
+        ),
     )
 
     api_version, plural = "batch.paddlepaddle.org/v1alpha1", "samplesets"

@@ -1,61 +1,18 @@
-"""WorkflowRun: one run of a pipeline, and the small graph language it runs.
-
-A pipeline is a graph of steps. Each step is a container; its inputs are texts, given or taken from the
-parameters of the run or the outputs of earlier steps. Whatever wrote the pipeline compiles to this.
-"""
+"""WorkflowRun: one run of a pipeline; the graph it runs is in `workflowgraph`."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from .meta import Column, Condition, Progress, Resource, Value
+from .workflowgraph import Binding as Binding
+from .workflowgraph import Graph as Graph
+from .workflowgraph import Step as Step
+from .workflowgraph import graph_of as graph_of
 
 WORKFLOWS = "workflows.paddlepaddle.org/v1alpha1"
-
-
-class Binding(Value):
-    """Where the text of an input comes from; exactly one of the three is set."""
-
-    value: str | None = None
-    parameter: str | None = None
-    """A parameter of the run."""
-    output: str | None = None
-    """An output of an earlier step, as `step.name`."""
-
-
-class Step(Value):
-    """One container of the graph."""
-
-    name: str
-    image: str
-    command: list[str]
-    """`{{name}}` stands for the input of that name."""
-    inputs: dict[str, Binding] = {}
-    after: list[str] = []
-    """Steps to wait for besides those whose outputs are used."""
-    outputs: list[str] = []
-
-    def needs(self) -> set[str]:
-        """The names of the steps that must have succeeded before this one starts."""
-        used = {b.output.partition(".")[0] for b in self.inputs.values() if b.output}
-        return used | set(self.after)
-
-
-class Graph(Value):
-    """A compiled pipeline."""
-
-    name: str
-    parameters: dict[str, str] = {}
-    """Defaults."""
-    steps: list[Step]
-
-    def digest(self) -> str:
-        """The identity of the package: same text, same digest."""
-        return hashlib.sha256(json.dumps(self.wire(), sort_keys=True).encode()).hexdigest()
 
 
 class PipelineRef(Value):
@@ -70,9 +27,24 @@ class PipelineRef(Value):
 
 class WorkflowRunSpec(Value):
     pipeline: PipelineRef
-    parameters: dict[str, str] = {}
+    parameters: dict[str, Any] = {}
     experiment: str = ""
     generation: str = "v2"
+    """v1 or v2: which of the two generations of Kubeflow Pipelines wrote the package."""
+    display_name: str = ""
+    description: str = ""
+    pipeline_version: str = ""
+    """The PipelineVersion it is a run of, if it was uploaded."""
+    recurring_run: str = ""
+    service_account: str = ""
+    """Whose name the pods of the steps act under."""
+    stop: bool = False
+    """End it now: what runs is stopped, what waits is not begun."""
+    retries: int = 0
+    """How often what failed was asked to be tried again after the run had ended."""
+    retry_from: str = ""
+    """With the last of these also this step and all that came after it."""
+    archived: bool = False
 
 
 class StepPhase(StrEnum):
@@ -81,6 +53,9 @@ class StepPhase(StrEnum):
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
     SKIPPED = "Skipped"
+    """Its condition did not hold."""
+    OMITTED = "Omitted"
+    """A step it needs did not succeed."""
 
     @property
     def final(self) -> bool:
@@ -92,10 +67,23 @@ class StepStatus(Value):
     pod: str = ""
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    inputs: dict[str, str] = {}
-    outputs: dict[str, str] = {}
+    inputs: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
+    artifacts: dict[str, Any] = {}
+    """What it handed over as files: name to place and metadata."""
     cached: bool = False
     message: str = ""
+    attempt: int = 0
+    """How often it was tried before."""
+    first_attempt: int = 0
+    """The first of these that counts against the limit: a run that is tried again begins anew."""
+    not_before: datetime | None = None
+    display: str = ""
+    step: str = ""
+    """Its name in the graph it is in."""
+    group: bool = False
+    """A graph, not a pod."""
+    cache_key: str = ""
 
 
 class RunPhase(StrEnum):
@@ -103,10 +91,11 @@ class RunPhase(StrEnum):
     RUNNING = "Running"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
+    CANCELED = "Canceled"
 
     @property
     def final(self) -> bool:
-        return self in (RunPhase.SUCCEEDED, RunPhase.FAILED)
+        return self not in (RunPhase.PENDING, RunPhase.RUNNING)
 
 
 class WorkflowRunStatus(Value):
@@ -116,6 +105,8 @@ class WorkflowRunStatus(Value):
     completion_time: datetime | None = None
     progress: Progress | None = None
     conditions: list[Condition] = []
+    retries: int = 0
+    """How many of the retries asked for were begun."""
 
 
 class WorkflowRun(Resource):
@@ -131,9 +122,3 @@ class WorkflowRun(Resource):
 
     spec: WorkflowRunSpec
     status: WorkflowRunStatus = WorkflowRunStatus()
-
-
-def graph_of(text: str) -> Graph:
-    """The graph kept as JSON in a package."""
-    body: Any = json.loads(text)
-    return Graph.model_validate(body)

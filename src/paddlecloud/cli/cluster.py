@@ -51,8 +51,9 @@ def up(
         return
     # The servers are imported only by the process that becomes them.
     from ..embedded.supervisor import Up, run
+    from ..pipelines.listening import listen
 
-    wanted = Up(port or 0, nodes or 0, pretend_gpus, pairs(labels), pod_range, service_range)
+    wanted = Up(port or 0, nodes or 0, pretend_gpus, pairs(labels), pod_range, service_range, listen)
     run(home, wanted, lambda identity: welcome(home, identity))
 
 
@@ -83,6 +84,7 @@ def welcome(home: Home, identity: Identity) -> None:
         f"PaddleCloud is up in {home}\n"
         f"  API      {identity.server}\n"
         f"  gateway  {identity.gateway}\n"
+        f"  kfp      {identity.pipelines}\n"
         f"  use it   pdc{option} get all    or    kubectl --kubeconfig {home.kubeconfig} get all\n"
         f"  stop it  pdc{option} down"
     )
@@ -124,6 +126,7 @@ def gather(settings: Settings) -> dict[str, Any]:
     if not state.running or state.identity is None:
         return report
     report |= {"process": state.pid, "api": state.identity.server, "gateway": state.identity.gateway}
+    report["kfp"] = state.identity.pipelines
     try:
         with settings.connect() as client:
             nodes, pods = client.list(Node).items, client.list(Pod).items

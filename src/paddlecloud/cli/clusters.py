@@ -63,7 +63,8 @@ def start(home: Home, arguments: list[str]) -> None:
             raise Failed(said.removeprefix("error: ") or f"the cluster ended with code {process.returncode}")
 
     try:
-        wait_until_ready(home, began, check)
+        # Before it has taken its place, what answers are the orphans of a killed one, about to end.
+        wait_until_ready(home, began, check, taken=lambda: supervisor_of(home) == process.pid)
     except BaseException:
         # Whoever gives up waiting must not be surprised by a cluster later on.
         process.terminate()
@@ -71,13 +72,18 @@ def start(home: Home, arguments: list[str]) -> None:
         raise
 
 
-def wait_until_ready(home: Home, began: datetime, check: Callable[[], None]) -> None:
-    """Returns when every node is Ready and was heard since *began*; *check* raises when waiting is no use."""
+def wait_until_ready(
+    home: Home, began: datetime, check: Callable[[], None], taken: Callable[[], bool]
+) -> None:
+    """Returns when every node is Ready and was heard since *began*, and the place of the supervisor *taken*.
+
+    *check* raises when waiting is no use.
+    """
     end, last = time.monotonic() + STARTS_WITHIN, "no answer"
     while time.monotonic() < end:
         check()
         try:
-            if nodes_ready(home, began):
+            if taken() and nodes_ready(home, began):
                 return
             last = "its nodes are not ready"
         except PaddleCloudError as error:

@@ -19,6 +19,7 @@ from ..api.meta import Key
 from ..cluster.kubeconfig import Access
 from ..cluster.remotecommands import Ends, RemoteCommand, run
 from ..errors import Failed, WrongUse
+from ..untarring import extract
 from .context import Settings, namespace_option, pass_settings
 
 PIECE = 64 * 1024
@@ -88,7 +89,8 @@ async def copy_out(access: Access, there: Place, here: Place, container: str) ->
         with beside as unpacked, tarfile.open(fileobj=file) as archive:
             try:
                 # What a container sends may lead anywhere; this lets nothing out of the folder.
-                archive.extractall(unpacked, filter="data")
+                for member in archive:
+                    extract(archive, member, Path(unpacked))
             except tarfile.TarError as error:
                 raise Failed(f"{there.path} cannot be copied here: {error}") from error
             place(Path(unpacked, name or "."), target / name if target.is_dir() else target)

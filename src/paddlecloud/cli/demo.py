@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import secrets
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
@@ -22,38 +19,42 @@ from ..api.paddleservice import PaddleService
 from ..api.workflowrun import RunPhase, StepPhase, WorkflowRun
 from ..errors import Failed, NotFound
 from ..pipelines.running import submit
-from ..pipelines.walk import walk
+from ..pipelines.walk import Crew, walk
 from ..sdk.client import Client
-from ..settings import Home, shipped
+from ..settings import Home
 from . import clusters
 from .context import Settings, pass_settings
+from .courses import COURSES, Course, make_data
 from .following import follow
 from .requesting import Score, ask_gateway
 
-NAMESPACE, MODEL, IMAGE = "default", "shapes", "paddlecloud/shapes"
-TRAIN, TEST, SEED = 1600, 400, 7
-ENOUGH = 0.9  # a model that learnt nothing is right for one in four
+NAMESPACE = "default"
 
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Leave the cluster up and say what to try next.")
+@click.option(
+    "--mode", type=click.Choice(sorted(COURSES)), default="collective", show_default=True,
+    help="How it trains: the workers share their gradients, or parameter servers hold the weights.",
+)  # fmt: skip
 @click.option("--workers", type=click.IntRange(1, 8), default=2, show_default=True)
-@click.option("--epochs", type=click.IntRange(1), default=8, show_default=True)
+@click.option("--epochs", type=click.IntRange(1), help="Times through the data [default: enough for it].")
 @pass_settings
-def demo(settings: Settings, keep: bool, workers: int, epochs: int) -> None:
+def demo(settings: Settings, keep: bool, mode: str, workers: int, epochs: int | None) -> None:
     """Walk from generated data to a trained model that answers requests."""
+    course = COURSES[mode]
     home, console = settings.home, Console(highlight=False)
     stages = Stages(console)
     was_running = clusters.state(home).running
     stays = keep or was_running
     try:
-        with stages("data set", f"{TRAIN + TEST} images of shapes"):
-            source = make_data(home)
+        with stages("data set", f"{course.train + course.test} {course.data}"):
+            source = make_data(home, course)
         if not was_running:
             with stages("cluster", f"embedded, in {home}"):
                 clusters.start(home, [])
         with settings.connect() as client:
-            run = start_walk(client, source, workers, epochs)
+            run = start_walk(client, course, source, Crew(workers, course.servers), epochs or course.epochs)
             try:
                 follow(client, run, console)
             except KeyboardInterrupt:
@@ -62,16 +63,16 @@ def demo(settings: Settings, keep: bool, workers: int, epochs: int) -> None:
                 raise
             finished = client.get(WorkflowRun, *run.key)
             check(finished)
-            with stages("requests", f"{TEST} test images through the gateway"):
-                score = request_all(client, home, source)
+            with stages("requests", f"{course.test} {course.data} through the gateway"):
+                score = request_all(client, home, course, source)
             report(console, stages, finished, client, score)
-        if score.accuracy < ENOUGH:
+        if score.accuracy < course.enough:
             raise Failed(f"the served model is right in only {score.accuracy:.1%} of the cases")
         if keep:
-            next_steps(console, home)
+            next_steps(console, home, course)
     except KeyboardInterrupt:
         if stays and clusters.state(home).running:
-            next_steps(console, home)
+            next_steps(console, home, course)
         raise
     finally:
         if not stays:
@@ -104,40 +105,17 @@ class Stage:
             self.stages.took.append((self.name, self.what, took))
 
 
-def make_data(home: Home) -> Path:
-    """The generated data set; made once, the same for everybody."""
-    home.make()
-    folder = home.root / "demo" / f"shapes-{TRAIN}-{TEST}-{SEED}"
-    if not folder.exists():
-        part = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.part")
-        part.parent.mkdir(parents=True, exist_ok=True)
-        suite_code("make_data").make(part, TRAIN, TEST, SEED)
-        part.rename(folder)
-    return folder
-
-
-def suite_code(name: str) -> ModuleType:
-    """A module of the shapes suite: it needs nothing but Python itself."""
-    path = shipped("suites") / "shapes" / "code" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"shapes_{name}", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def start_walk(client: Client, source: Path, workers: int, epochs: int) -> WorkflowRun:
+def start_walk(client: Client, course: Course, source: Path, crew: Crew, epochs: int) -> WorkflowRun:
     tag = secrets.token_hex(3)
     graph = walk(
         NAMESPACE,
         source.as_uri(),
-        model=MODEL,
-        image=IMAGE,
+        model=course.name,
+        image=course.image,
         arguments=f"--epochs {epochs}",
-        workers=workers,
+        crew=crew,
     )
-    parameters = {"source": source.as_uri(), "job": f"{MODEL}-{tag}"}
+    parameters = {"source": source.as_uri(), "job": f"{course.name}-{tag}"}
     return submit(client, graph, NAMESPACE, parameters=parameters, name=f"walk-{tag}")
 
 
@@ -158,11 +136,11 @@ def check(run: WorkflowRun) -> None:
     )
 
 
-def request_all(client: Client, home: Home, source: Path) -> Score:
-    service = client.get(PaddleService, NAMESPACE, MODEL)
+def request_all(client: Client, home: Home, course: Course, source: Path) -> Score:
+    service = client.get(PaddleService, NAMESPACE, course.name)
     identity = clusters.state(home).identity
     assert identity
-    return ask_gateway(identity.gateway, service, source)
+    return ask_gateway(identity.gateway, service, course.questions(source), course.answer)
 
 
 def report(console: Console, stages: Stages, run: WorkflowRun, client: Client, score: Score) -> None:
@@ -198,17 +176,16 @@ def metrics(outputs: dict[str, str]) -> str:
     import json
 
     told = json.loads(outputs["metrics"] or "{}")
-    return ", ".join(f"{k} {told[k]:.4f}" for k in ("accuracy", "loss") if k in told)
+    return ", ".join(f"{k} {told[k]:.4f}" for k in ("accuracy", "auc", "loss") if k in told)
 
 
-def next_steps(console: Console, home: Home) -> None:
+def next_steps(console: Console, home: Home, course: Course) -> None:
     option = "" if home.root == Home().root else f" --home {home}"
-    key = Key(NAMESPACE, MODEL)
     console.print(
         f"\nThe cluster stays up. Try:\n"
         f"  pdc{option} get all\n"
         f"  pdc{option} get samplesets\n"
-        f"  pdc{option} why paddleservice/{key.name}\n"
+        f"  pdc{option} why paddleservice/{course.name}\n"
         f"  kubectl --kubeconfig {home.kubeconfig} get pdj\n"
         f"  pdc{option} down"
     )

@@ -11,15 +11,17 @@ from collections.abc import Iterator
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from ..api.meta import Key
+from ..api.meta import Progress as Told
 from ..api.paddlejob import PaddleJob
 from ..api.workflowrun import StepPhase, StepStatus, WorkflowRun
 from ..controllers.jobpods import pod_name
-from ..controllers.progress import read_line
 from ..errors import NotFound, PaddleCloudError
 from ..sdk.client import Client
 from ..sdk.waiting import states
+from .live import Live, words
 
 LONGEST = 24 * 3600.0
 PLAIN_EVERY = 3.0  # seconds between two lines where there is no terminal
@@ -46,15 +48,17 @@ def follow_job(client: Client, run: WorkflowRun, view: View) -> None:
     job = wait_until_running(client, key, view)
     if job is None:
         return
+    live = Live(time.monotonic)
     for line in log_lines(client, job):
-        if told := read_line(line):
-            shown = ("loss", "accuracy")
-            numbers = "  ".join(f"{k} {told.metrics[k]:.4f}" for k in shown if k in told.metrics)
-            view.training(told.done, told.total, f"{line.split(' loss')[0]}  {numbers}")
+        if told := live.feed(line):
+            view.training(told)
 
 
-def wait_until_running(client: Client, key: Key, view: View) -> PaddleJob | None:
-    end = time.monotonic() + LONGEST
+def wait_until_running(
+    client: Client, key: Key, view: View, deadline: float | None = None
+) -> PaddleJob | None:
+    """The job once it runs or has ended; None when that does not come in time."""
+    end = time.monotonic() + LONGEST if deadline is None else deadline
     while time.monotonic() < end:
         job = client.find(PaddleJob, *key)
         if job is not None:
@@ -89,9 +93,9 @@ class View:
         if self._console.is_terminal:
             self._bars = Progress(
                 TextColumn("[bold]{task.fields[step]:<9}[/bold]"),
-                BarColumn(24),
-                TextColumn("{task.description}"),
-                TimeElapsedColumn(),
+                BarColumn(24, table_column=Column(min_width=10)),
+                TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
+                TimeElapsedColumn(table_column=Column(min_width=7)),
                 console=self._console,
             )
             self._bars.start()
@@ -122,9 +126,13 @@ class View:
         elif name in self._tasks:
             self._bars.update(self._tasks[name], description=text)
 
-    def training(self, done: float, total: float, text: str) -> None:
+    def training(self, told: Told) -> None:
+        whole = told.total or None
         if self._bars is not None and "training" in self._tasks:
-            self._bars.update(self._tasks["training"], total=total, completed=done, description=text)
-        elif self._bars is None and (done == total or time.monotonic() - self._last >= PLAIN_EVERY):
+            self._bars.update(
+                self._tasks["training"], total=whole, completed=told.done, description=words(told)
+            )
+        elif self._bars is None and (told.done == whole or time.monotonic() - self._last >= PLAIN_EVERY):
             self._last = time.monotonic()
-            self._console.print(f"training  {100 * done / total:3.0f}%  {text}")
+            share = f"{100 * told.done / whole:3.0f}%" if whole else " " * 4
+            self._console.print(f"training  {share}  {words(told)}")

@@ -19,11 +19,14 @@ from ..api.meta import Key
 from ..cluster.requests import Place, Request, path_of
 from ..errors import NotFound, PaddleCloudError, WrongUse
 from ..sdk.client import Client
+from ..sdk.joblines import LogWish
+from ..sdk.keptlogs import Gone, kept_lines
+from ..sdk.logfollowing import Look, Run, followed, look_at
+from ..sdk.loglines import whole_lines
 from .context import Settings, namespace_option, pass_settings
-from .logfollowing import Look, Run, followed, look_at
-from .podpicking import containers_of, labelled, names_many, pods_meant
+from .joblogs import COLOURS, follow_job, print_job
+from .podpicking import containers_of, labelled, names_job, names_many, pods_meant
 
-COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red", "bright_cyan", "bright_magenta")
 DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 WITH_SELECTOR = 10
 """Lines a pod when many are selected, as with kubectl."""
@@ -48,26 +51,53 @@ class Source:
 @click.option("-c", "--container", default="", help="Which container of the pod.")
 @click.option("--all-containers", is_flag=True, help="Of all containers of the pod.")
 @click.option("-l", "--selector", default="", help="Of the pods with these labels.")
+@click.option("--role", type=click.Choice(["ps", "worker", "heter"]), help="Of these pods of a job only.")
 @click.option("--prefix", is_flag=True, help="Say before each line where it is from.")
 @namespace_option
 @pass_settings
 def logs(settings: Settings, /, target: str | None, namespace: str, **options: Any) -> None:
-    """Print the log of a pod, or of all pods of `KIND/NAME` together."""
+    """Print the log of a pod, or of all pods of `KIND/NAME` together.
+
+    Logs outlive their pods: what is kept of one that is gone is printed, and said to be.
+    """
     if bool(target) == bool(options["selector"]):
         raise WrongUse("name a pod, an object (KIND/NAME) or labels (-l)")
     options["container"] = options["container"] or options["container_name"] or ""
     query = query_of(options)
+    if target is not None and names_job(target):
+        query.pop("follow", None)
+        wish = LogWish(options["role"] or "", options["container"], options["all_containers"], query)
+        key = Key(namespace, target.partition("/")[2])
+        (follow_job if options["follow"] else print_job)(settings, key, wish, options["prefix"])
+        return
+    if options["role"]:
+        raise WrongUse("only a job has roles: pdc logs job/NAME --role ROLE")
     if options["follow"] and (target is None or names_many(target)):
         follow(settings, target or "", namespace, options)
         return
     with settings.connect() as client:
         sources = sources_of(client, target or "", namespace, options)
         if len(sources) == 1 and not options["prefix"]:
-            for piece in client.text(request_of(sources[0], namespace, query)):
-                sys.stdout.buffer.write(piece)
-                sys.stdout.buffer.flush()
+            print_one(client, sources[0], namespace, query)
             return
     together(settings, namespace, sources, query)
+
+
+def print_one(client: Client, source: Source, namespace: str, query: dict[str, str]) -> None:
+    """The log of one pod as it is, byte by byte; of one that is gone, what was kept."""
+    try:
+        for piece in client.text(request_of(source, namespace, query)):
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+    except NotFound as missing:
+        named = query | ({"container": source.container} if source.container else {})
+        try:
+            lines = list(kept_lines(client, Gone(namespace, source.pod), named))
+        except NotFound:
+            raise missing from None
+        click.echo(f"pod {source.pod} is gone; this was kept of its log:", err=True)
+        for line in lines:
+            sys.stdout.buffer.write(line + b"\n")
 
 
 def follow(settings: Settings, target: str, namespace: str, options: dict[str, Any]) -> None:
@@ -142,15 +172,6 @@ def together(settings: Settings, namespace: str, sources: list[Source], query: d
             continue
         source, line = told
         click.echo(f"{placed(source, colours[source])} {line.decode(errors='replace')}")
-
-
-def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    kept = b""
-    for piece in pieces:
-        *lines, kept = (kept + piece).split(b"\n")
-        yield from lines
-    if kept:
-        yield kept
 
 
 def request_of(source: Source, namespace: str, query: dict[str, str]) -> Request:

@@ -15,6 +15,8 @@ from .context import Settings
 MODULES = {
     "cluster": ("up", "down", "status", "kubeconfig"),
     "objects": ("get", "apply", "delete", "why", "wait"),
+    "scaling": ("scale",),
+    "describing": ("describe",),
     "logs": ("logs",),
     "executing": ("exec",),
     "copying": ("cp",),
@@ -22,9 +24,14 @@ MODULES = {
     "top": ("top",),
     "demo": ("demo",),
     "train": ("train",),
+    "data": ("data",),
+    "model": ("model",),
+    "servebench": ("serve",),
+    "predict": ("predict",),
     "controllers": ("controllers",),
     "safekeeping": ("backup", "restore", "reset"),
     "images": ("image",),
+    "pipeline": ("pipeline",),
 }
 
 

@@ -20,9 +20,8 @@ from ..sdk.client import Client
 from ..sdk.discovery import Served, find, fitting, holder, served
 from .context import Settings, namespace_option, output_option, pass_settings
 from .output import print_objects, print_table
+from .watching import TABLE, watch
 from .why import explain
-
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 
 @click.command()
@@ -31,6 +30,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 @namespace_option
 @click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")
 @click.option("-l", "--selector", default="", help="Only objects with these labels.")
+@click.option("-w", "--watch", "go_on", is_flag=True, help="Go on with every change, until interrupted.")
 @output_option
 @pass_settings
 def get(
@@ -40,6 +40,7 @@ def get(
     namespace: str,
     all_namespaces: bool,
     selector: str,
+    go_on: bool,
     output: str,
 ) -> None:
     """List objects of a KIND (`job`, `pods`, `all`, …) or show one."""
@@ -54,6 +55,12 @@ def get(
         else:
             wanted = [k for k in fitting(kinds, synonym(kind)) if k.ours] or [find(kinds, synonym(kind))]
         scope = Scope("" if all_namespaces else namespace, labels=selector)
+        if go_on:
+            if len(wanted) > 1:
+                raise WrongUse("only one kind can be watched at a time")
+            fields = {"metadata.name": name} if name else None
+            watch(client, wanted[0], Scope(scope.namespace, labels=selector, fields=fields), output)
+            return
         shown = sum(show(client, k, name, scope, output, len(wanted) > 1) for k in wanted)
     if not shown and not name:
         click.echo(f"no {kind} found" + ("" if all_namespaces else f" in namespace {namespace}"), err=True)

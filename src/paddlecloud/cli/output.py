@@ -11,21 +11,49 @@ import yaml
 
 
 def print_table(body: dict[str, Any], *, wide: bool = False, namespaces: bool = False) -> None:
-    columns = body.get("columnDefinitions") or []
-    shown = [i for i, c in enumerate(columns) if wide or not c.get("priority")]
-    head = [columns[i]["name"].upper() for i in shown]
-    rows = [[text(row["cells"][i]) for i in shown] for row in body.get("rows") or ()]
-    if namespaces:
-        head.insert(0, "NAMESPACE")
-        for row, source in zip(rows, body.get("rows") or (), strict=True):
-            row.insert(0, source["object"]["metadata"].get("namespace") or "")
-    lay_out([head, *rows])
+    Columns(wide=wide, namespaces=namespaces).show(body)
+
+
+class Columns:
+    """Prints tables that come one after the other as one: one head, columns that only grow."""
+
+    def __init__(self, *, wide: bool, namespaces: bool) -> None:
+        self._wide, self._namespaces = wide, namespaces
+        self._columns: list[dict[str, Any]] = []
+        self._widths: list[int] = []
+
+    def show(self, body: dict[str, Any]) -> None:
+        """Only the first table of a watch says what its columns are."""
+        head = not self._columns
+        self._columns = body.get("columnDefinitions") or self._columns
+        shown = [i for i, c in enumerate(self._columns) if self._wide or not c.get("priority")]
+        rows = [[text(row["cells"][i]) for i in shown] for row in body.get("rows") or ()]
+        if self._namespaces:
+            for row, source in zip(rows, body.get("rows") or (), strict=True):
+                row.insert(0, source["object"]["metadata"].get("namespace") or "")
+        if head:
+            names = [self._columns[i]["name"].upper() for i in shown]
+            rows.insert(0, ["NAMESPACE", *names] if self._namespaces else names)
+        self._widths = [max(sizes) for sizes in zip(self._widths or widths(rows), widths(rows), strict=True)]
+        for row in rows:
+            click.echo(joined(row, self._widths))
 
 
 def lay_out(rows: list[list[str]]) -> None:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        click.echo("   ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
+    for line in aligned(rows):
+        click.echo(line)
+
+
+def aligned(rows: list[list[str]]) -> list[str]:
+    return [joined(row, widths(rows)) for row in rows]
+
+
+def widths(rows: list[list[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def joined(row: list[str], sizes: list[int]) -> str:
+    return "   ".join(cell.ljust(size) for cell, size in zip(row, sizes, strict=True)).rstrip()
 
 
 def text(cell: Any) -> str:

@@ -14,6 +14,7 @@ from .objects import synonym
 from .why import gather, pods_of
 
 PODS = ("pod", "pods", "po")
+JOBS = ("paddlejob", "paddlejobs", "pdj")
 SERVICES = ("service", "services", "svc")
 
 
@@ -31,6 +32,12 @@ def pods_meant(client: Client, target: str, namespace: str) -> list[str]:
     if not found:
         raise NotFound(f"{target} has no pod", next_step=f"pdc why {target}")
     return sorted(found, key=lambda pod: not pod.endswith("-worker-0"))
+
+
+def names_job(target: str) -> bool:
+    """Whether *target* is a PaddleJob by one of its names."""
+    kind, slash, _ = target.partition("/")
+    return bool(slash) and synonym(kind).lower().partition(".")[0] in JOBS
 
 
 def names_many(target: str) -> bool:

@@ -11,6 +11,7 @@ import random
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -28,6 +29,7 @@ from .retries import retry_after
 from .watching import Lines, WatchEvent, read_event
 
 R = TypeVar("R", bound=Resource)
+T = TypeVar("T")
 
 ANSWER_WITHIN = 60.0
 CONNECT_WITHIN = 5.0
@@ -52,6 +54,7 @@ class Client:
         self._luck = luck
         self._bearer = Bearer(access)
         self._session: aiohttp.ClientSession | None = None
+        self._to_pods: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
         context = tls(self.access)
@@ -63,12 +66,23 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._to_pods is not None:
+            await self._to_pods.close()
+            self._to_pods = None
         if self._session is not None:
             # Nothing is under way any more: a TLS farewell would only keep the sockets a while longer.
             if self._session.connector is not None:
                 await self._session.connector.close(abort_ssl=True)
             await self._session.close()
             self._session = None
+
+    @property
+    def to_pods(self) -> aiohttp.ClientSession:
+        """Connections to what runs in the cluster; nothing of our own access is ever sent there, nor kept."""
+        if self._to_pods is None:
+            connector = aiohttp.TCPConnector(limit=0, socket_factory=self.sockets)
+            self._to_pods = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+        return self._to_pods
 
     async def get(self, kind: type[R], namespace: str, name: str) -> R:
         return read(kind, await self.request(requests.get(kind, Key(namespace, name))))
@@ -83,27 +97,32 @@ class Client:
         self, kind: type[R], namespace: str = "", labels: Labels = None, fields: Labels = None
     ) -> Listing[R]:
         """All objects of a kind, from one consistent moment however many pages it takes."""
-        raw = await self.list_raw(kind, Scope(namespace, labels, fields))
-        return Listing(tuple(read(kind, item) for item in raw.items), raw.resource_version)
+        return await self.list_read(kind, Scope(namespace, labels, fields), partial(read, kind))
 
     async def list_raw(self, kind: Kind, scope: Scope) -> Listing[dict[str, Any]]:
         """The same as they are on the wire."""
+        return await self.list_read(kind, scope, lambda item: item)
+
+    async def list_read(self, kind: Kind, scope: Scope, reading: Callable[[dict[str, Any]], T]) -> Listing[T]:
+        """The same as *reading* makes of each; of what came over the wire no more than a page is kept."""
         try:
-            return await self._pages(kind, scope, requests.PAGE)
+            return await self._pages(kind, scope, reading, requests.PAGE)
         except Expired:
             # The moment was compacted away between two pages: take everything at once.
-            return await self._pages(kind, scope, 0)
+            return await self._pages(kind, scope, reading, 0)
 
-    async def _pages(self, kind: Kind, scope: Scope, limit: int) -> Listing[dict[str, Any]]:
-        items: tuple[dict[str, Any], ...] = ()
+    async def _pages(
+        self, kind: Kind, scope: Scope, reading: Callable[[dict[str, Any]], T], limit: int
+    ) -> Listing[T]:
+        items: list[T] = []
         after = ""
         while True:
             page = await self.request(requests.listing(kind, scope, limit=limit, after=after))
-            items += tuple(page.get("items") or ())
+            items += map(reading, page.get("items") or ())
             metadata = page.get("metadata") or {}
             after = metadata.get("continue") or ""
             if not after:
-                return Listing(items, str(metadata.get("resourceVersion") or ""))
+                return Listing(tuple(items), str(metadata.get("resourceVersion") or ""))
 
     async def watch(
         self,
@@ -183,9 +202,28 @@ class Client:
             requests.parse(status, body)
         return body.decode(errors="replace")
 
+    async def log_end(self, pod: Key, container: str, *, lines: int, size: int) -> bytes:
+        """The end of a log with the times of its lines: at most *lines*, and not much over *size*."""
+        kept = bytearray()
+        request = requests.pod_log(pod, container=container, tail=lines, stamped=True)
+        async with self._send(request) as answer:
+            if answer.status >= 400:
+                requests.parse(answer.status, await answer.read())
+            async for data in answer.content.iter_any():
+                kept += data
+                if len(kept) > 2 * size:
+                    # One more than wanted tells that it was cut.
+                    del kept[: -size - 1]
+        return bytes(kept)
+
     async def request(self, request: Request) -> dict[str, Any]:
         """Send any request and return the object of its answer."""
         return requests.parse(*await self._answer(request))
+
+    async def once(self, request: Request) -> tuple[int, bytes]:
+        """The status and body of the answer, whatever it is; nothing is repeated."""
+        async with self._send(request) as answer:
+            return answer.status, await answer.read()
 
     async def _answer(self, request: Request) -> tuple[int, bytes]:
         attempt = 0

@@ -21,6 +21,7 @@ from .client import Client
 from .objects import read
 from .requests import Labels, Scope
 from .retries import delay
+from .sharing import Sharing
 from .watching import WatchEvent
 
 R = TypeVar("R", bound=Resource)
@@ -39,16 +40,21 @@ class Informer(Generic[R]):
         labels: Labels = None,
         owner_of: Callable[[R], str] = lambda obj: obj.controlled_by(),
         luck: Callable[[], float] = random.random,
+        remembered: Callable[[R], R] | None = None,
     ) -> None:
+        """*remembered* leaves out what nobody here needs of an object."""
         self.kind = kind
         self.synced = asyncio.Event()
         self.revision = ""
         """The resource version up to which everything has been seen."""
         self.trouble = ""
         """Why it does not follow the cluster at the moment."""
+        self.absent = False
+        """The cluster did not serve the kind when it was last asked."""
         self.nudged = False
         """Somebody says when to look again (`nudge`): nobody asks before for a kind that is not served."""
         self._again = asyncio.Event()
+        self._remembered, self._sharing = remembered, Sharing()
         self._client, self._scope, self._luck, self._owner_of = (
             client,
             Scope(namespace, labels),
@@ -131,13 +137,15 @@ class Informer(Generic[R]):
 
     async def _list(self) -> None:
         try:
-            listing = await self._client.list_raw(self.kind, self._scope)
+            listing = await self._client.list_read(self.kind, self._scope, self._found)
         except NotFound:
             # Not served here (yet): that is an empty kind, not a reason to hold up everybody else.
-            self._become(())
+            self.absent = True
+            self._become({})
             self.synced.set()
             raise
-        self._become(listing.items)
+        self.absent = False
+        self._become(dict(listing.items))
         self.revision = listing.resource_version
         self.synced.set()
         self._well()
@@ -163,9 +171,8 @@ class Informer(Generic[R]):
         key = key_of(event.object)
         self._set(key, None if event.type == "DELETED" else self._parse(event.object))
 
-    def _become(self, items: Iterable[dict[str, Any]]) -> None:
+    def _become(self, found: dict[Key, R | None]) -> None:
         """Take a complete list: what is not in it has been deleted."""
-        found = {key_of(item): self._parse(item) for item in items}
         for key in self._objects.keys() - found.keys():
             self._set(key, None)
         for key, obj in found.items():
@@ -205,8 +212,13 @@ class Informer(Generic[R]):
             place = (key.namespace, obj.metadata.labels[name])
             self._labels[name].setdefault(place, {})[key] = obj
 
+    def _found(self, item: dict[str, Any]) -> tuple[Key, R | None]:
+        return key_of(item), self._parse(item)
+
     def _parse(self, item: dict[str, Any]) -> R | None:
         uid = str(item.get("metadata", {}).get("uid"))
+        # A third of most objects, and nobody decides by it.
+        item.get("metadata", {}).pop("managedFields", None)
         try:
             obj = read(self.kind, item)
         except Invalid as error:
@@ -215,7 +227,9 @@ class Informer(Generic[R]):
                 self._log.warning("left out: %s", error.message)
             return None
         self._misfits.discard(uid)
-        return obj
+        kept = self._remembered(obj) if self._remembered else obj
+        self._sharing.compact(kept)
+        return kept
 
     def _failed(self, error: PaddleCloudError) -> None:
         if isinstance(error, ApiError):

@@ -147,6 +147,13 @@ def pod_log(
     return Request("GET", path_of(Place("v1", "pods"), pod, "log"), given, {"Accept": "*/*"})
 
 
+def pod_records(pod: Key, container: str) -> Request:
+    """Asks an embedded cluster what a container wrote with VisualDL; elsewhere no pod is called by a dash."""
+    query = (("records", pod.name), ("container", container))
+    path = path_of(Place("v1", "pods"), Key(pod.namespace, "-"), "log")
+    return Request("GET", path, query, {"Accept": "*/*"})
+
+
 def parse(status: int, body: bytes) -> dict[str, Any]:
     """The object of an answer; raises the `ApiError` it stands for when it is not a success."""
     try:

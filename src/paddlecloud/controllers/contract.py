@@ -12,9 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ..api.meta import Key, Resource, Value
+from .outside import HttpCall as HttpCall
+from .outside import HttpQuestion as HttpQuestion
+from .outside import KeptLogQuestion as KeptLogQuestion
+from .outside import LogQuestion as LogQuestion
+from .outside import Question as Question
+from .outside import Recorded as Recorded
+from .outside import RecordsQuestion as RecordsQuestion
+from .outside import SecretQuestion as SecretQuestion
+from .outside import SecretSight as SecretSight
+from .outside import Token as Token
+from .outside import WarningQuestion as WarningQuestion
 
 R = TypeVar("R", bound=Resource)
 
@@ -37,24 +49,6 @@ class Selection(NamedTuple):
     """Only those nobody controls."""
 
 
-class HttpQuestion(NamedTuple):
-    """JSON to fetch before deciding; the answer is None when nobody answered."""
-
-    url: str
-
-
-class LogQuestion(NamedTuple):
-    """The last lines of a pod's log, as a text; None when there is no log."""
-
-    namespace: str
-    pod: str
-    container: str = ""
-    lines: int = 20
-
-
-Question = HttpQuestion | LogQuestion
-
-
 @dataclass(frozen=True)
 class Snapshot:
     """What exists around one object, read once before deciding."""
@@ -64,11 +58,27 @@ class Snapshot:
     related: tuple[Resource, ...] = ()
     answers: Mapping[Question, Any] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
-    """What the server said to the creations it refused at the last look."""
+    """Why children could not be made at the last look: what the server said, or that a name is taken."""
+    glance: bool = True
+    """Whether this is a look for how far something is, at which that may be asked for."""
+    logs_kept: bool = False
+    """Whether the cluster itself keeps the logs of pods that are gone; one that does also tells records."""
+    missing: frozenset[type[Resource]] = frozenset()
+    """Kinds the controller owns or reads that this cluster does not have: their engine is not installed."""
+    rebuffs: Mapping[HttpCall, str] = field(default_factory=dict)
+    """Calls of earlier looks that were refused, and what was said."""
 
     def owned(self, kind: type[R]) -> dict[str, R]:
         """The children of a kind, by name."""
-        return {c.name: c for c in self.children if isinstance(c, kind)}
+        # A decision asks for them a dozen times.
+        found = self._by_kind.get(kind)
+        if found is None:
+            found = self._by_kind[kind] = {c.name: c for c in self.children if isinstance(c, kind)}
+        return cast(dict[str, R], found)
+
+    @cached_property
+    def _by_kind(self) -> dict[type[Resource], dict[str, Resource]]:
+        return {}
 
     def find(self, kind: type[R], name: str) -> R | None:
         """A related object by name, if it exists."""
@@ -126,14 +136,22 @@ class Decision:
     notes: tuple[Note, ...] = ()
     asides: tuple[Note, ...] = ()
     """Events to record although nothing was written; those of the last look are not repeated."""
+    counts_only: bool = False
+    """Nothing in the status is new but numbers that go on changing: it is written a moment later."""
     check_again: float | None = None
     """Seconds until the next look, where time itself would change the answer."""
+    glance: float | None = None
+    """Seconds until a look nobody waits for, to see how far something is; later where there are many."""
     finalizers: tuple[str, ...] | None = None
     """The finalizers the object should have; None leaves them alone."""
     needs: tuple[Resource, ...] = ()
     """Made before the children if they are not there, and owned by nobody: claims outlive their users."""
     changes: tuple[Update, ...] = ()
     """Patches of objects as they were seen, whoever owns them: adoption, release, finalizers of children."""
+    tokens: tuple[Token, ...] = ()
+    """Secrets of the object, each with a text nobody can guess under its key, made where they are missing."""
+    calls: tuple[HttpCall, ...] = ()
+    """Made after the children are written; the status waits until all of them were heard."""
     ending: Ending | None = None
 
 
@@ -183,6 +201,12 @@ class Controller:
     """Kinds of related objects; a change of one wakes the objects that are related to it."""
     related: Callable[[Any], tuple[Ref | Selection, ...]] = nothing_related
     asks: Callable[[Any, Snapshot], tuple[Question, ...]] = nothing_asked
+    patches: tuple[type[Resource], ...] = ()
+    """Kinds of related objects that decisions change."""
+    keeps_tokens: bool = False
+    """Whether decisions have tokens made, or ask with one, or ask about Secrets."""
+    hears_warnings: bool = False
+    """Whether decisions ask for the warnings about pods."""
     while_deleting: bool = False
     """Also decide for objects that are being deleted (they hold one of our finalizers)."""
     tells: Callable[[Deed], Note | None] = refusals_only

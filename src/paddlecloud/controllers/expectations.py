@@ -5,7 +5,8 @@ after its own writes a key is not decided again until the informers have seen th
 
 * a create, an update or a status write: the informer of that kind has reached the resource version that
   the server answered with. Events of a kind arrive in order, so everything before it has been seen too;
-* a delete has no such version: the cache shows the object gone, replaced, or marked as being deleted.
+* a delete has no such version: the cache shows the object gone, replaced, or marked as being deleted;
+* a write that was refused for a conflict: the cache shows another version than the one it was decided on.
 
 Nothing polls: the event that fulfils an expectation also wakes the key. Counting events, as others do,
 breaks when a watch is cut and events are merged into a list; versions do not. A write whose answer was
@@ -31,6 +32,8 @@ class Expectation(NamedTuple):
     resource_version: str
     """Empty for a delete."""
     since: float
+    overtaken: bool = False
+    """The cluster is known to have moved on from that version, nobody knows where to."""
 
 
 class Expectations:
@@ -45,9 +48,16 @@ class Expectations:
     def deleted(self, owner: Key, obj: Resource, now: float) -> None:
         self._add(owner, Expectation(type(obj), obj.key, obj.uid, "", now))
 
+    def overtaken(self, owner: Key, obj: Resource, now: float) -> None:
+        """Somebody wrote to *obj* after it was seen as it is here."""
+        version = obj.metadata.resource_version
+        self._add(owner, Expectation(type(obj), obj.key, obj.uid, version, now, overtaken=True))
+
     def oldest(self, owner: Key, informers: Informers) -> float | None:
         """Since when something is outstanding; None when the caches show everything that was written."""
-        still = [e for e in self._open.get(owner, ()) if not seen(e, informers[e.kind])]
+        # What no cache follows, such as a token, is not waited for.
+        known = (e for e in self._open.get(owner, ()) if e.kind in informers)
+        still = [e for e in known if not seen(e, informers[e.kind])]
         if not still:
             self.forget(owner)
             return None
@@ -62,7 +72,12 @@ class Expectations:
 
 
 def seen(expectation: Expectation, informer: Informer[Any]) -> bool:
-    if expectation.resource_version:
-        return informer.reached(expectation.resource_version)
+    version = expectation.resource_version
+    if version and not expectation.overtaken:
+        return informer.reached(version)
     cached = informer.get(expectation.key)
-    return cached is None or cached.uid != expectation.uid or cached.metadata.deletion_timestamp is not None
+    if cached is None or cached.uid != expectation.uid:
+        return True
+    if expectation.overtaken:
+        return bool(cached.metadata.resource_version != version) and informer.reached(version)
+    return cached.metadata.deletion_timestamp is not None

@@ -32,6 +32,11 @@ def told_to_rest(job: PaddleJob) -> Condition | None:
     return next((c for c in job.status.conditions if c.type == SUSPENDED), None)
 
 
+def rested_since(job: PaddleJob) -> datetime | None:
+    told = told_to_rest(job)
+    return told.last_transition_time if told and told.status == "True" else None
+
+
 def rest(job: PaddleJob) -> list[Condition]:
     """What is to be said about resting: nothing, for a job that never did."""
     if job.spec.suspend:

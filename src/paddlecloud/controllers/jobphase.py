@@ -6,31 +6,37 @@ from collections import Counter
 
 from ..api.core import Pod
 from ..api.paddlejob import Mode, PaddleJob, Phase
-from .jobpods import ROLE
-from .startorder import at_gate
+from .jobpods import role_of
+from .startorder import START, at_gate
 
 
 def phase_of(job: PaddleJob, pods: dict[str, Pod]) -> Phase:
-    """The phase that the pods show; a final phase stays final."""
+    """The phase that the pods which count show, faults apart; a final phase stays final."""
     if job.status.phase.final:
         return job.status.phase
     roles = job.spec.roles()
     counts = {role: Counter(counter_of(p) for p in pods.values() if role_of(p) == role) for role in roles}
-    if any(c["failed"] for c in counts.values()):
-        return Phase.FAILED
     deciding = deciding_role(job)
-    if roles and counts[deciding]["succeeded"] >= roles[deciding].replicas > 0:
+    if roles and counts[deciding]["succeeded"] >= needed(job, deciding, pods) > 0:
         return Phase.COMPLETED
-    if (
-        roles
-        and pods
-        and all(counts[r]["running"] + counts[r]["succeeded"] == roles[r].replicas for r in roles)
-    ):
+    if pods and all(
+        counts[r]["running"] + counts[r]["succeeded"] >= max(1, needed(job, r, pods))
+        for r, group in roles.items() if group.replicas
+    ):  # fmt: skip
         return Phase.RUNNING
     # A worker that ends before its neighbours does not take the job back to the start.
     if job.status.phase is Phase.RUNNING and any(c["succeeded"] for c in counts.values()):
         return Phase.RUNNING
-    return Phase.STARTING if any(c["running"] or c["starting"] for c in counts.values()) else Phase.PENDING
+    if any(c["running"] or c["starting"] for c in counts.values()):
+        return Phase.STARTING
+    return Phase.RESTARTING if job.status.phase is Phase.RESTARTING else Phase.PENDING
+
+
+def needed(job: PaddleJob, role: str, pods: dict[str, Pod]) -> int:
+    """How many of a role make the job: all, or those that an elastic job went on with."""
+    if job.spec.elastic is None:
+        return job.spec.roles()[role].replicas
+    return sum(START in p.metadata.annotations for p in pods.values() if role_of(p) == role)
 
 
 def counter_of(pod: Pod) -> str:
@@ -49,10 +55,6 @@ def counter_of(pod: Pod) -> str:
 def all_running(pod: Pod) -> bool:
     states = pod.status.get("containerStatuses") or ()
     return bool(states) and all("running" in (s.get("state") or {}) for s in states)
-
-
-def role_of(pod: Pod) -> str:
-    return pod.metadata.labels.get(ROLE, "")
 
 
 def deciding_role(job: PaddleJob) -> str:

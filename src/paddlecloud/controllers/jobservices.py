@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..api.core import Service
 from ..api.meta import Metadata
 from ..api.paddlejob import Intranet, PaddleJob
-from .endpoints import PORTS_A_JOB, port_of
 from .jobpods import NAME, pod_names
+from .jobports import PORTS_A_JOB, port_of
 
 
 def services(job: PaddleJob) -> tuple[Service, ...]:

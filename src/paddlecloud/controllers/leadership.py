@@ -22,7 +22,8 @@ from ..cluster.client import Client
 from ..errors import AlreadyExists, Conflict, Failed, NotFound, PaddleCloudError
 
 DURATION = 15  # seconds a lease holds
-RENEW_EVERY = 2.0
+ASK_EVERY = 2.0
+RENEW_EVERY = 5.0
 GIVE_UP_AFTER = 10.0  # a leader that cannot renew stops well before others may take over
 LOG = log.logger("controllers.leadership")
 
@@ -63,14 +64,16 @@ class Candidate:
     me: str
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     clock: Callable[[], float] = time.monotonic
-    pause: float = RENEW_EVERY
+    pause: float = ASK_EVERY
+    """Seconds between two attempts to take the lease, or to renew one that could not be renewed."""
+    renew_every: float = RENEW_EVERY
 
 
 async def lead(candidate: Candidate, work: Callable[[], Awaitable[None]]) -> None:
     """Wait for the lease, then run *work* while it is held. Raises `Failed` when it is lost."""
-    await acquire(candidate)
+    lease = await acquire(candidate)
     LOG.info("%s leads (lease %s)", candidate.me, candidate.lease)
-    tasks = [asyncio.ensure_future(work()), asyncio.ensure_future(keep(candidate))]
+    tasks = [asyncio.ensure_future(work()), asyncio.ensure_future(keep(candidate, lease))]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -84,7 +87,7 @@ async def lead(candidate: Candidate, work: Callable[[], Awaitable[None]]) -> Non
             await release(candidate)
 
 
-async def acquire(candidate: Candidate) -> None:
+async def acquire(candidate: Candidate) -> Lease:
     seen: tuple[str, float] = ("", candidate.clock())
     while True:
         with suppress(Conflict, AlreadyExists):
@@ -93,37 +96,43 @@ async def acquire(candidate: Candidate) -> None:
             if version != seen[0]:
                 seen = version, candidate.clock()
             if decide(lease, candidate.me, candidate.clock() - seen[1]) is not Move.WAIT:
-                await write(candidate, lease)
-                return
+                return await write(candidate, lease)
         await asyncio.sleep(candidate.pause)
 
 
-async def keep(candidate: Candidate) -> None:
+async def keep(candidate: Candidate, lease: Lease) -> None:
     """Renew until it is lost."""
-    renewed = candidate.clock()
+    renewed, pause = candidate.clock(), candidate.renew_every
     while True:
-        await asyncio.sleep(candidate.pause)
+        await asyncio.sleep(pause)
         try:
-            lease = await candidate.client.find(Lease, *candidate.lease)
-            if decide(lease, candidate.me, 0.0) is Move.WAIT:
-                raise Failed(f"the lease {candidate.lease} was taken over: this replica stops")
-            await write(candidate, lease)
-            renewed = candidate.clock()
+            lease = await renew(candidate, lease)
+            renewed, pause = candidate.clock(), candidate.renew_every
         except Failed:
             raise
         except PaddleCloudError as error:
+            pause = min(candidate.pause, candidate.renew_every)
             if candidate.clock() - renewed > GIVE_UP_AFTER:
                 raise Failed(f"the lease {candidate.lease} could not be renewed: {error.message}") from error
 
 
-async def write(candidate: Candidate, lease: Lease | None) -> None:
+async def renew(candidate: Candidate, lease: Lease) -> Lease:
+    """Write it again; only where somebody else has written it meanwhile it is read before."""
+    with suppress(Conflict, NotFound):
+        return await write(candidate, lease)
+    found = await candidate.client.find(Lease, *candidate.lease)
+    if decide(found, candidate.me, 0.0) is Move.WAIT:
+        raise Failed(f"the lease {candidate.lease} was taken over: this replica stops")
+    return await write(candidate, found)
+
+
+async def write(candidate: Candidate, lease: Lease | None) -> Lease:
     spec = held(lease, candidate.me, candidate.now())
     metadata = Metadata(name=candidate.lease.name, namespace=candidate.lease.namespace)
     if lease is None:
-        await candidate.client.create(Lease(metadata=metadata, spec=spec))
-        return
+        return await candidate.client.create(Lease(metadata=metadata, spec=spec))
     body = {"metadata": {"resourceVersion": lease.metadata.resource_version}, "spec": spec.wire()}
-    await candidate.client.patch(Lease, candidate.lease, body)
+    return await candidate.client.patch(Lease, candidate.lease, body)
 
 
 async def release(candidate: Candidate) -> None:

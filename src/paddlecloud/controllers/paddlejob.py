@@ -1,44 +1,50 @@
 """Decides which pods a PaddleJob needs and how far it has come.
 
 Everything here is a function of its arguments: no client, no clock, no log. A finished job never gets
-its pods back; it only decides whether to keep those that are left.
+its pods back; it only decides whether to keep those that are left. Nothing goes, and nothing begins again,
+before it is written down why: the pods are the only witnesses.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from ..api.core import ConfigMap, Pod, Service
-from ..api.meta import Condition, Progress
-from ..api.paddlejob import (
-    CleanPodPolicy,
-    PaddleJob,
-    PaddleJobStatus,
-    Phase,
-    RoleStatus,
-)  # fmt: skip
-from ..api.sampleset import SampleSet, SampleSetPhase
-from .conditions import condition, progressing, set_conditions, waiting
+from ..api.meta import Condition, Resource
+from ..api.paddlejob import CleanPodPolicy, PaddleJob, PaddleJobStatus, Phase
+from ..api.sampleset import SampleSet
+from ..api.scheduling import PodGroup
+from .attempts import Mark, current, fingerprint, mark_of, outdated
+from .conditions import progressing, set_conditions, waiting
 from .contract import (
     Controller,
     Decision,
     Ending,
-    LogQuestion,
     Note,
     Question,
     Ref,
     Selection,
     Snapshot,
     Update,
+    identity,
 )  # fmt: skip
+from .elasticstore import is_store, store_of, wanted_store
 from .endpoints import endpoints
-from .joblimits import EXPIRED, SUSPENDED, deadline_in, leaves_in, rest, was_cut_off
-from .jobphase import counter_of, deciding_role, mode_of, phase_of, role_of
-from .jobpods import make_pod, pod_name, pod_names
+from .faults import Fault, crashes, find_fault, may_restart, pause_left, peers_of
+from .gangs import gang, is_gang, look_at_gang_in, waits_for_gang
+from .jobdata import waits_for_data
+from .joblimits import EXPIRED, SUSPENDED, deadline_in, leaves_in, rest, rested_since, was_cut_off
+from .joblogs import is_kept_log, keeping, kept_logs, logs_asked
+from .jobmounts import look_at_mounts_in, mounts_asked
+from .jobphase import counter_of, phase_of
+from .jobpods import make_pod, pod_name, role_of
+from .jobports import draw, is_drawn, lacks_port
+from .jobprogress import log_of, progress_asked, teller
 from .jobservices import services
-from .progress import read_log, worth_writing
+from .jobstatus import conditions, failed, last_words, notes, only_counts_differ, summarize
+from .launcherpeers import ended_logs, ended_without_peers, fault_of, joining
+from .membership import has_changed, members, wait_left
 from .startorder import releases
 
 LOOK_EVERY = 10.0  # seconds between two looks at the log of a running job
@@ -49,50 +55,189 @@ CLEANS = {
 
 
 def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
-    pods = pods_of(job, seen)
-    before, after = job.status.phase, phase_of(job, pods)
-    if before.final:
+    decision = decide(job, seen)
+    return replace(decision, counts_only=only_counts_differ(job.status, decision.status))
+
+
+def decide(job: PaddleJob, seen: Snapshot) -> Decision:
+    if job.status.phase.final:
         return finished(job, seen)
+    pods = current(job, seen.owned(Pod))
+    alone = ended_without_peers(job, pods, seen)
+    if phase_of(job, pods) is Phase.COMPLETED and not alone:
+        return told(job, pods, None, seen)
     left = deadline_in(job, seen.now)
-    if not after.final and left is not None and left <= 0:
-        return cut_off(job, pods, seen)
-    if job.spec.suspend and not after.final:
+    if left is not None and left <= 0:
+        why = (
+            "the job was active for longer than its activeDeadlineSeconds, "
+            f"{job.spec.active_deadline_seconds}"
+        )
+        return ended_badly(job, pods, EXPIRED, why, seen)
+    if job.spec.suspend:
         return resting(job, seen)
-    wait = None if after.final or pods else waits_for_data(job, seen)
-    status = summarize(job, pods, after, seen)
-    status = status.but(conditions=conditions(job, pods, after, wait, seen))
-    children: tuple[Pod | ConfigMap | Service, ...]
+    if why := crashes(job, pods):
+        return ended_badly(job, pods, "BackoffLimitExceeded", why, seen)
+    fault = alone or fault_of(job, pods, seen)
+    if fault and not fault.settles:
+        return after_fault(job, pods, fault, seen)
+    if has_changed(job, pods, seen.now):
+        return resized(job, pods, seen)
+    if not pods and (lack := None if job.status.attempt else waits_for_data(job, seen)):
+        return told(job, pods, lack, seen)
+    if not pods and (wait := waits_for_gang(job, seen)):
+        return in_queue(job, told(job, pods, wait, seen), seen)
+    decision = told(job, pods, None, seen)
+    if not begun_at_all(pods) and lacks_port(job, seen.all(PaddleJob)):
+        return with_port(job, decision, seen)
+    return going_on(job, pods, fault, decision, seen)
+
+
+def with_port(job: PaddleJob, decision: Decision, seen: Snapshot) -> Decision:
+    """Hold another port on the nodes; pods are made from it, and begin when nobody else holds it."""
+    port = draw(job, seen.all(PaddleJob))
+    status = decision.status
+    assert isinstance(status, PaddleJobStatus)
+    if port is None:
+        why = (
+            "waits for ports: as many jobs with intranet Host as have ports run already; it begins after one"
+        )
+        told = set_conditions(job.status.conditions, [waiting("NoPorts", why), *rest(job)], seen.now)
+        return replace(decision, status=status.but(conditions=told))
+    return replace(decision, status=status.but(port=port), children=gang(job, seen))
+
+
+def told(job: PaddleJob, pods: dict[str, Pod], wait: Condition | None, seen: Snapshot) -> Decision:
+    """What is seen; nothing changes but, where the job waits for something, that it has no pods."""
+    after = phase_of(job, pods)
+    # Whoever waits holds no port either: whether it drew one before must not matter.
+    holding = job.but(status=job.status.but(port=0)) if wait else job
+    status = summarize(holding, pods, after, seen)
+    store = {p.name: p for p in seen.owned(Pod).values() if is_store(p)}
+    status = status.but(conditions=conditions(job, pods | store, after, wait, seen))
+    children = kept_logs(seen) if wait else everything(seen)
+    left = None
+    if not after.final:
+        left = soonest(deadline_in(job, seen.now), look_at_mounts_in(pods.values(), seen.now))
+    glance = LOOK_EVERY if after is Phase.RUNNING else None
+    words = notes(job.status.phase, after, status, job)
+    return Decision(status, children, notes=words, check_again=left, glance=glance)
+
+
+def in_queue(job: PaddleJob, decision: Decision, seen: Snapshot) -> Decision:
+    """The group stands for the job until it is let in; what it needs beside pods stays."""
+    kept = (*seen.owned(ConfigMap).values(), *seen.owned(Service).values())
+    again = soonest(decision.check_again, look_at_gang_in(job, seen))
+    return replace(decision, children=(*gang(job, seen), *kept), check_again=again)
+
+
+def going_on(
+    job: PaddleJob, pods: dict[str, Pod], fault: Fault | None, decision: Decision, seen: Snapshot
+) -> Decision:
+    """The pods that are wanted, and those of them that may begin."""
+    there = seen.owned(Pod)
+    pause = pause_left(job, seen.now)
+    data = seen.find(SampleSet, job.spec.sample_set_ref.name) if job.spec.sample_set_ref else None
+    wanted = tuple(
+        # Of one that is there nothing can be changed: it is wanted as it is.
+        there.get(pod_name(job, role, index)) or make_pod(job, role, index, data)
+        for role, group in job.spec.roles().items()
+        for index in range(group.replicas)
+        if keeps_place(job, there.get(pod_name(job, role, index)), pause)
+    )
+    launched = job.spec.elastic_launcher
+    taking_part = joining(job, pods) if launched else members(job, pods, seen.now)
+    written = tuple(found for found in seen.owned(ConfigMap).values() if not is_kept_log(found))
+    found = () if launched else endpoints(job, taking_part) or written
+    around = (*services(job), *wanted_store(job, there))
+    keep = keeping(replaced(job, seen), seen, since=None, patience=0)
     changes: tuple[Update, ...] = ()
-    if after.final:
-        # Nothing goes before the end is written down: the pods are the only witnesses of it.
-        children = everything(seen)
-    elif wait:
-        children = ()
-    else:
-        found = endpoints(job, pods)
-        children = (*services(job), *wanted_pods(job), *found)
-        if found and are_written(found[0], seen):
-            changes = releases(job, begun(job, pods))
+    if taking_part and fault is None and (peers := known_peers(job, taking_part, found, seen)):
+        changes = releases(begun(job, taking_part), str(Mark(job.status.attempt, peers)))
+    again = soonest(
+        decision.check_again,
+        pause or None,
+        keep.again,
+        fault.settles if fault else None,
+        (wait_left(pods, seen.now) or None) if job.spec.elastic is not None and not taking_part else None,
+    )
     return Decision(
-        status,
-        children,
-        notes=notes(before, after, status, job),
-        check_again=soonest(LOOK_EVERY if after is Phase.RUNNING else None, None if after.final else left),
+        decision.status,
+        (*gang(job, seen), *around, *wanted, *found, *keep.logs, *keep.stay),
+        notes=decision.notes,
+        check_again=again,
+        glance=decision.glance,
         changes=changes,
     )
+
+
+def known_peers(job: PaddleJob, pods: dict[str, Pod], written: tuple[ConfigMap, ...], seen: Snapshot) -> str:
+    """A fingerprint of what those that begin depend on; empty while they would not find it."""
+    if job.spec.elastic_launcher:
+        store = store_of(job, seen.owned(Pod))
+        return fingerprint([store]) if store and store.ready else ""
+    if not are_written(written[0], seen) or not can_be_called(job, seen):
+        return ""
+    return peers_of(job, pods) if job.spec.elastic is None else fingerprint(pods.values())
+
+
+def replaced(job: PaddleJob, seen: Snapshot) -> list[Pod]:
+    """The pods that go because others come in their place."""
+    return [pod for pod in seen.owned(Pod).values() if outdated(job, pod)]
+
+
+def keeps_place(job: PaddleJob, pod: Pod | None, pause: float) -> bool:
+    """Whether the pod of a name is kept or made now; one that is replaced has to go first."""
+    return not outdated(job, pod) if pod is not None else not pause
+
+
+def after_fault(job: PaddleJob, pods: dict[str, Pod], fault: Fault, seen: Snapshot) -> Decision:
+    """Begin again where that is allowed, or end; either is written down before anything is done."""
+    why = last_words(fault, seen)
+    if not may_restart(job, fault, seen.now):
+        times = job.status.restarts
+        after = f" after {times} restart{'s' if times > 1 else ''}" if times else ""
+        words = fault.words + after + why.removeprefix(fault.words)
+        return ended_badly(job, pods, "PodFailed", words, seen)
+    number = job.status.restarts + 1
+    words = f"restart {number}: {why}"
+    # One that failed before it was let go belongs to no attempt: it is named, as one that comes back alone.
+    named = [p.uid for p in fault.pods if not fault.whole or mark_of(p) is None]
+    remembered: dict[str, Any] = {"attempt": job.status.attempt + 1} if fault.whole else {}
+    if named:
+        remembered["replaced"] = [*job.status.replaced, *named]
+    status = summarize(job, pods, Phase.RESTARTING if fault.whole else job.status.phase, seen).but(
+        restarts=number,
+        last_restart_time=seen.now,
+        conditions=set_conditions(
+            job.status.conditions, [progressing("Restarting", words), *rest(job)], seen.now
+        ),
+        **remembered,
+    )
+    note = Note("Warning", "Restarting", words[:1000])
+    return Decision(status, everything(seen), notes=(note,), check_again=0)
+
+
+def resized(job: PaddleJob, pods: dict[str, Pod], seen: Snapshot) -> Decision:
+    """All begin again with as many as there can be now: not a fault, and not counted as one."""
+    count = len(members(job, pods, seen.now))
+    words = f"goes on with {count} worker{'s' if count > 1 else ''}"
+    status = summarize(job, pods, Phase.RESTARTING, seen).but(
+        attempt=job.status.attempt + 1,
+        conditions=set_conditions(
+            job.status.conditions, [progressing("Scaling", words), *rest(job)], seen.now
+        ),
+    )
+    return Decision(status, everything(seen), notes=(Note("Normal", "Scaled", words),), check_again=0)
 
 
 def soonest(*seconds: float | None) -> float | None:
     return min((s for s in seconds if s is not None), default=None)
 
 
-def cut_off(job: PaddleJob, pods: dict[str, Pod], seen: Snapshot) -> Decision:
-    """The time of the job is over: it has failed, and its pods go once that is written down."""
-    why = f"the job was active for longer than its activeDeadlineSeconds, {job.spec.active_deadline_seconds}"
-    told = [condition("Failed", True, EXPIRED, why), condition("Progressing", False, EXPIRED, why)]
-    status = summarize(job, pods, Phase.FAILED, seen)
-    status = status.but(conditions=set_conditions(job.status.conditions, [*told, *rest(job)], seen.now))
-    return Decision(status, everything(seen), notes=(Note("Warning", "Failed", why),))
+def ended_badly(job: PaddleJob, pods: dict[str, Pod], reason: str, why: str, seen: Snapshot) -> Decision:
+    """The job has failed; its pods go, where they should, once that is written down."""
+    status = summarize(job, pods, Phase.FAILED, seen).but(conditions=failed(job, reason, why, seen.now))
+    return Decision(status, everything(seen), notes=(Note("Warning", "Failed", why[:1000]),))
 
 
 def resting(job: PaddleJob, seen: Snapshot) -> Decision:
@@ -102,12 +247,14 @@ def resting(job: PaddleJob, seen: Snapshot) -> Decision:
     status = summarize(job, {}, Phase.PENDING, seen).but(conditions=told, start_time=None)
     changed = not any(c.type == SUSPENDED and c.status == "True" for c in job.status.conditions)
     notes = (Note("Normal", "Suspended", "the job rests"),) if changed else ()
-    return Decision(status, (), notes=notes)
+    keep = keeping(seen.owned(Pod).values(), seen, rested_since(job))
+    return Decision(status, (*keep.logs, *keep.stay), notes=notes, check_again=keep.again)
 
 
-def everything(seen: Snapshot) -> tuple[Pod | ConfigMap | Service, ...]:
+def everything(seen: Snapshot) -> tuple[Resource, ...]:
     return (
-        *seen.owned(ConfigMap).values(), *seen.owned(Service).values(), *seen.owned(Pod).values(),
+        *seen.owned(PodGroup).values(), *seen.owned(ConfigMap).values(), *seen.owned(Service).values(),
+        *seen.owned(Pod).values(),
     )  # fmt: skip
 
 
@@ -115,6 +262,16 @@ def are_written(endpoints: ConfigMap, seen: Snapshot) -> bool:
     """Whether the pods would read the endpoints as they are now."""
     there = seen.owned(ConfigMap).get(endpoints.name)
     return there is not None and there.data == endpoints.data
+
+
+def can_be_called(job: PaddleJob, seen: Snapshot) -> bool:
+    """Whether the names of the pods lead to them: a Service of that name may be somebody else's."""
+    there = seen.owned(Service)
+    return all(service.name in there for service in services(job))
+
+
+def begun_at_all(pods: dict[str, Pod]) -> bool:
+    return any(mark_of(pod) is not None for pod in pods.values())
 
 
 def begun(job: PaddleJob, pods: dict[str, Pod]) -> dict[str, list[tuple[Pod, bool]]]:
@@ -127,199 +284,64 @@ def begun(job: PaddleJob, pods: dict[str, Pod]) -> dict[str, list[tuple[Pod, boo
 
 def finished(job: PaddleJob, seen: Snapshot) -> Decision:
     """What was seen at the end stays told; pods are kept or cleaned up, never made."""
-    cleaned = job.spec.policy in CLEANS[job.status.phase]
-    left = tuple(seen.owned(ConfigMap).values()) if cleaned else everything(seen)
-    if was_cut_off(job):
-        left = tuple(child for child in left if not isinstance(child, Pod) or child.finished)
+    going = leaving(job, seen)
+    keep = keeping(going, seen, job.status.completion_time)
+    useless = [service for service in seen.owned(Service).values() if cleans(job) or is_store(service)]
+    # Whoever has ended holds no place in a queue, whatever the group says.
+    gone = {identity(c) for c in (*going, *useless, *keep.logs, *seen.owned(PodGroup).values())}
+    left = (*(c for c in everything(seen) if identity(c) not in gone), *keep.logs, *keep.stay)
     status = job.status.but(observed_generation=job.metadata.generation)
     stays = leaves_in(job, seen.now)
     if stays is not None and stays <= 0:
         return Decision(status, left, ending=Ending())
-    return Decision(status, left, check_again=stays)
+    return Decision(status, left, check_again=soonest(stays, keep.again))
+
+
+def leaving(job: PaddleJob, seen: Snapshot) -> list[Pod]:
+    """The pods that go now that the job has ended."""
+    cut = was_cut_off(job)
+    there = seen.owned(Pod).values()
+    return [pod for pod in there if cleans(job) or is_store(pod) or (cut and not pod.finished)]
+
+
+def cleans(job: PaddleJob) -> bool:
+    return job.spec.policy in CLEANS[job.status.phase]
 
 
 def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
-    """The log of the pod that tells how far the job is, or why it ended."""
-    pods = pods_of(job, seen)
-    phase = phase_of(job, pods)
+    """What the pod says that tells how far the job is, or why it ended; the logs of those that go."""
+    there = seen.owned(Pod)
     if job.status.phase.final:
-        return ()
-    if phase is Phase.FAILED:
-        return tuple(log_of(p) for p in pods.values() if p.phase == "Failed")[:1]
-    first = pods.get(pod_name(job, deciding_role(job), 0))
-    if first and (first.phase == "Running" or phase is Phase.COMPLETED):
-        return (log_of(first),)
-    return ()
+        return logs_asked(leaving(job, seen), seen)
+    if job.spec.suspend:
+        return logs_asked(there.values(), seen)
+    pods = current(job, there)
+    going: tuple[Question, ...] = (*ended_logs(job, pods), *logs_asked(replaced(job, seen), seen))
+    if (fault := find_fault(job, pods, seen.now)) and fault.culprit:
+        return (log_of(fault.culprit), *going)
+    first = teller(job, pods)
+    goes_on = first is not None and first.phase == "Running"
+    if first and ((goes_on and seen.glance) or phase_of(job, pods) is Phase.COMPLETED):
+        return (*progress_asked(job, first, seen), *going)
+    return (*going, *mounts_asked(pods.values(), seen.now))
 
 
 def related(job: PaddleJob) -> tuple[Ref | Selection, ...]:
     ref = job.spec.sample_set_ref
-    return (Ref(SampleSet, job.namespace, ref.name),) if ref else ()
+    return (
+        *((Ref(SampleSet, job.namespace, ref.name),) if ref else ()),
+        *((Selection(PaddleJob),) if is_drawn(job) else ()),
+        *((Ref(PodGroup, job.namespace, job.name),) if is_gang(job) else ()),
+    )
 
 
 CONTROLLER = Controller(
     "paddlejob",
     PaddleJob,
     reconcile,
-    owns=(Pod, ConfigMap, Service),
-    reads=(SampleSet,),
+    owns=(Pod, ConfigMap, Service, PodGroup),
+    reads=(SampleSet, PaddleJob, PodGroup),
     related=related,
     asks=asks,
+    hears_warnings=True,
 )
-
-
-def pods_of(job: PaddleJob, seen: Snapshot) -> dict[str, Pod]:
-    """The pods of the job as it is now, in the order of its roles; what a larger job left is going."""
-    there = seen.owned(Pod)
-    return {name: there[name] for name in pod_names(job) if name in there}
-
-
-def log_of(pod: Pod) -> LogQuestion:
-    containers = pod.spec.get("containers") or [{}]
-    return LogQuestion(pod.namespace, pod.name, containers[0].get("name", ""))
-
-
-def summarize(job: PaddleJob, pods: dict[str, Pod], phase: Phase, seen: Snapshot) -> PaddleJobStatus:
-    """Report on the pods that exist, never on the pods we are about to create."""
-    old, now = job.status, seen.now
-    roles = {role: role_status(job, role, pods) for role in job.spec.roles()}
-    start = old.start_time or (now if phase is Phase.RUNNING or phase.final else None)
-    progress = progress_of(job, pods, start, seen)
-    if phase == old.phase and not worth_writing(old.progress, progress, now):
-        progress = old.progress
-    return PaddleJobStatus(
-        phase=phase,
-        mode=mode_of(job),
-        start_time=start,
-        completion_time=old.completion_time or (now if phase.final else None),
-        observed_generation=job.metadata.generation,
-        progress=progress,
-        **roles,
-    )
-
-
-def progress_of(
-    job: PaddleJob, pods: dict[str, Pod], start: datetime | None, seen: Snapshot
-) -> Progress | None:
-    first = pods.get(pod_name(job, deciding_role(job), 0))
-    text = seen.answers.get(log_of(first)) if first else None
-    if not isinstance(text, str):
-        return job.status.progress
-    return read_log(text, job.status.progress, start, seen.now)
-
-
-def role_status(job: PaddleJob, role: str, pods: dict[str, Pod]) -> RoleStatus:
-    mine = [p for p in pods.values() if role_of(p) == role]
-    counts = Counter(counter_of(p) for p in mine)
-    ready = f"{counts['running']}/{job.spec.roles()[role].replicas}"
-    return RoleStatus(ready=ready, refs=[p.reference() for p in mine], **counts)
-
-
-def wanted_pods(job: PaddleJob) -> tuple[Pod, ...]:
-    return tuple(
-        make_pod(job, role, index)
-        for role, group in job.spec.roles().items()
-        for index in range(group.replicas)
-    )
-
-
-def waits_for_data(job: PaddleJob, seen: Snapshot) -> Condition | None:
-    ref = job.spec.sample_set_ref
-    if ref is None:
-        return None
-    if ref.namespace and ref.namespace != job.namespace:
-        return waiting(
-            "WrongNamespace",
-            f"sampleSetRef names namespace {ref.namespace}, but data can only be mounted from the job's own "
-            f"namespace {job.namespace}; create the SampleSet there",
-        )
-    data = seen.find(SampleSet, ref.name)
-    if data is None:
-        return waiting(
-            "WaitingForData",
-            f"waits for SampleSet {ref.name}, which does not exist; create it to start the job",
-        )
-    if data.status.phase is not SampleSetPhase.READY:
-        shown = data.status.phase.value or "new"
-        return waiting(
-            "WaitingForData",
-            f"waits for SampleSet {ref.name} to be Ready; it is {shown} (pdc why sampleset/{ref.name})",
-        )
-    return None
-
-
-def conditions(
-    job: PaddleJob, pods: dict[str, Pod], phase: Phase, wait: Condition | None, seen: Snapshot
-) -> list[Condition]:
-    if wait:
-        current = [wait]
-    elif phase is Phase.FAILED:
-        why = failure(pods, seen)
-        current = [
-            condition("Failed", True, "PodFailed", why),
-            condition("Progressing", False, "Failed", why),
-        ]
-    elif phase is Phase.COMPLETED:
-        current = [condition("Completed", True, "Completed"), progressing("Completed")]
-    elif stuck := stuck_pod(pods):
-        current = [stuck]
-    else:
-        current = [progressing(phase.value)]
-    return set_conditions(job.status.conditions, [*current, *rest(job)], seen.now)
-
-
-def failure(pods: dict[str, Pod], seen: Snapshot) -> str:
-    """Which pod failed, how, and the last thing it said."""
-    failed = next(p for p in pods.values() if p.phase == "Failed")
-    ended: dict[str, Any] = next(
-        (
-            s["state"]["terminated"]
-            for s in (
-                *failed.status.get("initContainerStatuses", ()),
-                *failed.status.get("containerStatuses", ()),
-            )
-            if "terminated" in (s.get("state") or {}) and s["state"]["terminated"].get("exitCode")
-        ),
-        {},
-    )
-    how = (
-        f"exit code {ended['exitCode']}" if "exitCode" in ended else failed.status.get("reason") or "unknown"
-    )
-    said = seen.answers.get(log_of(failed))
-    lines = str(said).rstrip().splitlines()[-8:] if said else []
-    tail = "\n".join(("; its last lines:", *lines)) if lines else ""
-    return f"pod {failed.name} failed ({how}){tail}"
-
-
-def stuck_pod(pods: dict[str, Pod]) -> Condition | None:
-    """A pod that cannot start holds the job up: its reason is the job's reason."""
-    for pod in pods.values():
-        scheduled: dict[str, Any] = next(
-            (c for c in pod.status.get("conditions") or () if c["type"] == "PodScheduled"), {}
-        )
-        if scheduled.get("status") == "False":
-            return waiting("Unschedulable", f"pod {pod.name} has no node: {scheduled.get('message', '')}")
-        for state in (*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())):
-            reason = ((state.get("state") or {}).get("waiting") or {}).get("reason", "")
-            if not reason.startswith(("Err", "Image", "CrashLoop", "CreateContainer")):
-                continue
-            text = str(state["state"]["waiting"].get("message", ""))
-            return waiting(reason, f"pod {pod.name} cannot start: {text}")
-    return None
-
-
-def notes(before: Phase, after: Phase, status: PaddleJobStatus, job: PaddleJob) -> tuple[Note, ...]:
-    found = []
-    if after is not before:
-        if after is Phase.RUNNING:
-            found.append(Note("Normal", "Running", "all pods are running"))
-        elif after is Phase.COMPLETED:
-            found.append(Note("Normal", "Completed", "the workers succeeded"))
-        elif after is Phase.FAILED:
-            message = next((c.message for c in status.conditions if c.type == "Failed"), "")
-            found.append(Note("Warning", "Failed", message[:1000]))
-    if job.spec.clean_policy and not status.observed_generation > 1:
-        found.append(
-            Note("Warning", "Deprecated", "spec.cleanPolicy is read as spec.cleanPodPolicy; write that")
-        )
-    return tuple(found)

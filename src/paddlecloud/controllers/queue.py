@@ -30,6 +30,10 @@ class Queue:
     def __len__(self) -> int:
         return len(self._schedule)
 
+    def resting(self, seconds: float) -> bool:
+        """Whether nobody is looked at, and nobody will be within that time unless something happens."""
+        return self._schedule.resting(self._clock() + seconds)
+
     def wake(self, key: Key) -> None:
         """Look at *key* as soon as possible."""
         self._schedule.wake(key, self._clock())
@@ -48,9 +52,13 @@ class Queue:
                 async with asyncio.timeout(None if due is None else max(0.0, due - now)):
                     await self._changed.wait()
 
-    def succeeded(self, key: Key, again: float | None) -> None:
-        """Give the key back, to be looked at in *again* seconds at the latest (None: when it is woken)."""
-        self._schedule.succeeded(key, None if again is None else self._clock() + again)
+    def succeeded(self, key: Key, again: float | None, rest: float = 0.0) -> None:
+        """Give the key back, to be looked at in *again* seconds at the latest (None: when it is woken).
+
+        Within *rest* seconds it is not looked at: what wakes it meanwhile is seen afterwards.
+        """
+        now = self._clock()
+        self._schedule.succeeded(key, None if again is None else now + again, now + rest if rest else None)
         self._changed.set()
 
     def failed(self, key: Key) -> None:
@@ -64,6 +72,8 @@ class Schedule:
         self._due: dict[Key, float] = {}
         self._active: set[Key] = set()
         self._failures: dict[Key, int] = {}
+        self._rested: dict[Key, float] = {}
+        """When those that rest may be looked at again."""
         self._heap: list[tuple[float, int, Key]] = []
         self._order = itertools.count()
 
@@ -72,7 +82,8 @@ class Schedule:
         return len(self._due)
 
     def wake(self, key: Key, at: float) -> None:
-        """Look at *key* at that time, or earlier if that was planned."""
+        """Look at *key* at that time, or earlier if that was planned; not while it rests."""
+        at = max(at, self._rested.get(key, at))
         if key in self._due and self._due[key] <= at:
             return
         self._due[key] = at
@@ -85,6 +96,7 @@ class Schedule:
             return None
         _, _, key = heapq.heappop(self._heap)
         del self._due[key]
+        self._rested.pop(key, None)
         self._active.add(key)
         return key
 
@@ -92,8 +104,14 @@ class Schedule:
         self._drop_stale()
         return self._heap[0][0] if self._heap else None
 
-    def succeeded(self, key: Key, again: float | None) -> None:
+    def resting(self, until: float) -> bool:
+        due = self.next_due()
+        return not self._active and (due is None or due > until)
+
+    def succeeded(self, key: Key, again: float | None, rested: float | None = None) -> None:
         self._failures.pop(key, None)
+        if rested is not None:
+            self._rested[key] = rested
         self._release(key, again)
 
     def failed(self, key: Key, now: float, luck: float) -> None:
@@ -104,6 +122,7 @@ class Schedule:
         self._active.discard(key)
         if key in self._due:
             # Woken while it was looked at.
+            self._due[key] = max(self._due[key], self._rested.get(key, self._due[key]))
             self._push(key)
         if at is not None:
             self.wake(key, at)

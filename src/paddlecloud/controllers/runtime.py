@@ -24,16 +24,19 @@ from .ownership import owner_key, owner_uid
 from .passes import Passes, Times
 from .queue import Queue
 from .relations import Relations
+from .remembering import EVERYWHERE, Remembered
 
 
 @dataclass(frozen=True)
 class Options:
     namespace: str = ""
     """Only objects in this namespace; empty: in all of them."""
-    workers: int = 4
+    workers: int = 8
     """Objects a controller looks at in parallel."""
     times: Times = field(default_factory=Times)
     metrics: Metrics = field(default_factory=Metrics)
+    remembered: Remembered = field(default_factory=lambda: EVERYWHERE)
+    """What is kept in memory of objects of some kinds."""
 
 
 async def run(
@@ -54,7 +57,14 @@ class Runtime:
     ) -> None:
         self.health = health
         self.informers: dict[type[Resource], Informer[Any]] = {
-            kind: Informer(client, kind, options.namespace, owner_of=owner_uid, luck=options.times.luck)
+            kind: Informer(
+                client,
+                kind,
+                options.namespace,
+                owner_of=owner_uid,
+                luck=options.times.luck,
+                remembered=options.remembered.get(kind),
+            )
             for kind in dict.fromkeys(kind for c in controllers for kind in (c.kind, *c.owns, *c.reads))
         }
         self._loops = [
@@ -73,6 +83,10 @@ class Runtime:
                 loop.subscribe(self.informers)
                 for _ in range(self._workers):
                     tasks.create_task(loop.work())
+
+    def resting(self, seconds: float) -> bool:
+        """Whether all is looked at, and nothing will be within that time unless something happens."""
+        return self.health.synced and all(loop.resting(seconds) for loop in self._loops)
 
 
 class Loop:
@@ -110,8 +124,11 @@ class Loop:
             else:
                 failed = False
                 self._health.succeeded(self._controller.name, key)
-                self._queue.succeeded(key, again)
+                self._queue.succeeded(key, again, rest=self._passes.rest(key))
             self._metrics.looked(self._controller.name, self._clock() - began, failed=failed)
+
+    def resting(self, seconds: float) -> bool:
+        return self._queue.resting(seconds)
 
     def _failed(self, key: Key, message: str) -> None:
         self._health.failed(self._controller.name, key, message)

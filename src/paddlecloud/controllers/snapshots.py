@@ -5,14 +5,16 @@ Everything comes from caches, except children read live when a cache has fallen 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ..api.meta import Key, Resource
 from ..cluster.client import Client
-from .contract import Controller, Ref, Selection, Snapshot, identity
+from ..errors import NotFound
+from .contract import Controller, HttpCall, Ref, Selection, Snapshot, identity
 from .expectations import Informers
+from .keyring import Keyring
 from .ownership import owner_uid
 from .questions import ask
 from .relations import selects
@@ -26,15 +28,38 @@ class Around:
     children: Iterable[Resource]
     now: datetime
     refused: tuple[str, ...] = ()
+    logs_kept: bool = False
+    glance: bool = True
+    rebuffs: Mapping[HttpCall, str] = field(default_factory=dict)
 
 
-async def look(controller: Controller, around: Around, informers: Informers, client: Client) -> Snapshot:
+async def look(
+    controller: Controller,
+    around: Around,
+    informers: Informers,
+    client: Client,
+    keyring: Keyring | None = None,
+) -> Snapshot:
     """The snapshot that *controller* decides on."""
     related = related_objects(controller.related(around.obj), informers)
     children = tuple(sorted(around.children, key=identity))
-    seen = Snapshot(around.now, children, related, refused=around.refused)
+    missing = missing_kinds((*controller.owns, *controller.reads), informers)
+    seen = Snapshot(
+        around.now,
+        children,
+        related,
+        refused=around.refused,
+        logs_kept=around.logs_kept,
+        glance=around.glance,
+        missing=missing,
+        rebuffs=around.rebuffs,
+    )
     questions = controller.asks(around.obj, seen)
-    return replace(seen, answers=await ask(client, questions)) if questions else seen
+    return replace(seen, answers=await ask(client, questions, keyring)) if questions else seen
+
+
+def missing_kinds(kinds: Iterable[type[Resource]], informers: Informers) -> frozenset[type[Resource]]:
+    return frozenset(kind for kind in kinds if informers[kind].absent)
 
 
 def cached_children(obj: Resource, kinds: Iterable[type[Resource]], informers: Informers) -> list[Resource]:
@@ -44,7 +69,10 @@ def cached_children(obj: Resource, kinds: Iterable[type[Resource]], informers: I
 async def live_children(obj: Resource, kinds: Iterable[type[Resource]], client: Client) -> list[Resource]:
     found: list[Resource] = []
     for kind in kinds:
-        listing = await client.list(kind, obj.namespace if kind.namespaced else "")
+        try:
+            listing = await client.list(kind, obj.namespace if kind.namespaced else "")
+        except NotFound:
+            continue  # a kind that is not there has no objects
         found += (child for child in listing.items if owner_uid(child) == obj.uid)
     return found
 

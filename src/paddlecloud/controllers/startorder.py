@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..api.core import Pod
-from ..api.paddlejob import PaddleJob
 from .contract import Update
 
-START = "batch.paddlepaddle.org/start"
+START, RANK = "batch.paddlepaddle.org/start", "batch.paddlepaddle.org/rank"
 GATE, VOLUME = "coord-paddle", "paddle-start"
 FOLDER, FILE = "/var/run/paddlecloud/start", "go"
-WAIT = f"until [ -s {FOLDER}/{FILE} ]; do sleep 0.1; done"
+# Some know whole seconds only, and an image may have none at all: that is no reason to end with an error.
+WAIT = f"until [ -s {FOLDER}/{FILE} ]; do sleep 0.1 || sleep 1; done 2>/dev/null; true"
 
 
 def add_gate(spec: dict[str, Any]) -> None:
@@ -44,13 +44,18 @@ def at_gate(pod: Pod) -> bool:
     )
 
 
-def releases(job: PaddleJob, up: dict[str, list[tuple[Pod, bool]]]) -> tuple[Update, ...]:
-    """The pods to be told that they may begin; *up*: those of each role, and whether each has begun."""
-    for role, group in job.spec.roles().items():
-        pods = up.get(role, [])
-        if closed := [pod for pod, _ in pods if START not in pod.metadata.annotations]:
-            patch = {"metadata": {"annotations": {START: role}}}
-            return tuple(Update(pod, patch) for pod in closed if pod.metadata.deletion_timestamp is None)
-        if len(pods) < group.replicas or not all(begun for _, begun in pods):
+def releases(up: dict[str, list[tuple[Pod, bool]]], mark: str) -> tuple[Update, ...]:
+    """The pods to be told that they may begin, with what they begin with.
+
+    *up*: the pods that take part, by role in the order in which roles begin, and whether each has begun.
+    """
+    for pods in up.values():
+        closed = [(rank, pod) for rank, (pod, _) in enumerate(pods) if START not in pod.metadata.annotations]
+        if closed:
+            return tuple(
+                Update(pod, {"metadata": {"annotations": {START: mark, RANK: str(rank)}}})
+                for rank, pod in closed
+            )
+        if not all(begun for _, begun in pods):
             return ()
     return ()

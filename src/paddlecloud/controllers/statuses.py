@@ -9,7 +9,10 @@ from ..api.meta import Resource, Value
 
 def status_patch(obj: Resource, decided: Value | dict[str, Any]) -> dict[str, Any]:
     """The merge patch that makes the stored status exactly *decided*; empty when it is so already."""
-    stored = obj.wire().get("status") or {}
+    told = getattr(obj, "status", None)
+    # What was never said is not stored, whatever it is by default.
+    said = "status" in obj.model_fields_set
+    stored = (told.wire() if isinstance(told, Value) else obj.wire().get("status") or {}) if said else {}
     wanted = decided.wire() if isinstance(decided, Value) else without_nulls(decided)
     return difference(stored, wanted)
 

@@ -7,11 +7,14 @@ write that fails does not stop the others; what went wrong is kept for the end.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
-from typing import Any
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from .. import log
-from ..api.meta import Resource, Value
+from ..api.core import Secret
+from ..api.meta import Metadata, Resource, Value
 from ..cluster.client import Client
 from ..errors import (
     AlreadyExists,
@@ -24,11 +27,15 @@ from ..errors import (
     TooManyRequests,
     Unavailable,
 )
-from .contract import Controller, Deed, Ending, Note, Plan, Update, identity
+from .contract import Controller, Deed, Ending, Note, Plan, Token, Update, identity
 from .expectations import Expectations
 from .ownership import adopted, left_behind, owner_uid
 from .statuses import status_patch
 
+T = TypeVar("T")
+
+AT_ONCE = 8
+"""Writes under way for one object."""
 PASSING = (Conflict, TooManyRequests, Unavailable, Timeout, ServerError)
 """Refusals that say nothing about the object itself; a user need not hear of them."""
 LOOK_FOR_NAME = 30.0
@@ -47,7 +54,7 @@ class Writes:
         self.notes: list[Note] = []
         """What a user should know about the writes to children."""
         self.refused: list[str] = []
-        """What the server said to the creations it refused."""
+        """Why children could not be made."""
         self.again: float | None = None
         """Seconds until a look is worth while, because something outside has to happen first."""
         self.made = 0
@@ -65,24 +72,34 @@ class Writes:
             self._wrote("added the finalizer %s", ", ".join(missing))
 
     async def children(self, plan: Plan, reasons: Mapping[Any, str]) -> None:
-        """Deletes, creates, updates, in this order; *reasons* tells why a child that holds data goes."""
-        for child in plan.delete:
-            await self._attempt(self._delete(child, reasons.get(identity(child), "")))
-        for child in plan.create:
-            await self._attempt(self._create(adopted(child, self.owner)))
-        for update in plan.update:
-            await self._attempt(self._update(update))
+        """Deletes, creates, updates, in this order; *reasons* tells why a child that holds data goes.
+
+        Writes of one sort need not wait for each other: no decision may lean on their order.
+        """
+        await self._each(plan.delete, lambda child: self._delete(child, reasons.get(identity(child), "")))
+        await self._each(plan.create, lambda child: self._create(adopted(child, self.owner)))
+        await self._each(plan.update, self._update)
 
     async def needs(self, wanted: tuple[Resource, ...]) -> None:
         """Make what the children will use; whoever made it before is as good."""
         for obj in wanted:
             await self._attempt(self._provide(obj))
 
+    async def tokens(self, wanted: tuple[Token, ...], new: Callable[[], str]) -> None:
+        """Make the Secrets that are missing; one that is there stays as it is, whosever it is."""
+        for token in wanted:
+            metadata = Metadata(name=token.name, namespace=token.namespace)
+            content = {token.key: base64.b64encode(new().encode()).decode()}
+            secret = adopted(Secret(metadata=metadata, data=content), self.owner)
+            await self._attempt(self._provide(secret))
+
     async def changes(self, updates: tuple[Update, ...]) -> None:
         """Patches of objects that need not be children, and of the owner itself."""
+        own = identity(self.owner)
+        await self._each([u for u in updates if identity(u.observed) != own], self._update)
         for update in updates:
-            mine = identity(update.observed) == identity(self.owner)
-            await self._attempt(self._patch_owner(update.patch) if mine else self._update(update))
+            if identity(update.observed) == own:
+                await self._attempt(self._patch_owner(update.patch))
 
     async def end(self, ending: Ending | None) -> None:
         """Delete the owner itself, unless something is left to be done for it."""
@@ -90,12 +107,15 @@ class Writes:
         if ending is not None and not self.errors and (ending.grace == 0 or not going):
             await self._attempt(self._end(ending))
 
-    async def status(self, decided: Value | dict[str, Any] | None) -> bool:
+    async def status(self, patch: dict[str, Any]) -> bool:
         """Store the status if it differs; whether it was written."""
-        if decided is None or not self.owner.has_status:
-            return False
-        patch = status_patch(self.owner, decided)
         return bool(patch) and await self._attempt(self._write_status(patch))
+
+    def status_patch(self, decided: Value | dict[str, Any] | None) -> dict[str, Any]:
+        """What makes the stored status the decided one; empty where it is."""
+        if decided is None or not self.owner.has_status:
+            return {}
+        return status_patch(self.owner, decided)
 
     async def remove_finalizers(self, wanted: tuple[str, ...] | None) -> None:
         have = self.owner.metadata.finalizers
@@ -166,13 +186,14 @@ class Writes:
         if owner_uid(there) == self.owner.uid:
             self._expected.written(self._key, there, self._now)
         elif left_behind(there, self.owner):
-            self._look_again(LOOK_FOR_REMOVAL)
+            self.look_again(LOOK_FOR_REMOVAL)
         else:
             sentence = (
                 f"{child.kind} {child.name} exists and is not ours; it is left alone, delete or rename it"
             )
             self.notes.append(Note("Warning", "NameTaken", sentence))
-            self._look_again(LOOK_FOR_NAME)
+            self.refused.append(sentence)
+            self.look_again(LOOK_FOR_NAME)
 
     async def _update(self, update: Update) -> None:
         observed = update.observed
@@ -181,7 +202,11 @@ class Writes:
         try:
             now = await self._client.patch(type(observed), observed.key, patch)
         except NotFound as error:
+            self._expected.overtaken(self._key, observed, self._now)
             raise Conflict(f"{observed.kind} {observed.name} has gone") from error
+        except Conflict:
+            self._expected.overtaken(self._key, observed, self._now)
+            raise
         except ApiError as error:
             if not isinstance(error, PASSING):
                 self._tell(Deed("updated", observed, update.patch, refusal=error.message))
@@ -203,7 +228,26 @@ class Writes:
         except NotFound as error:
             # Not a failure: the next look will find no object and rest.
             raise Conflict("the object has gone") from error
+        except Conflict:
+            self._expected.overtaken(self._key, self.owner, self._now)
+            raise
         self._expected.written(self._key, self.owner, self._now)
+
+    async def _each(self, things: Sequence[T], write: Callable[[T], Awaitable[None]]) -> None:
+        """Write them all, some at the same time, begun in their order."""
+        if len(things) <= 1:
+            for thing in things:
+                await self._attempt(write(thing))
+            return
+        left = iter(things)
+
+        async def work() -> None:
+            for thing in left:
+                await self._attempt(write(thing))
+
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(min(AT_ONCE, len(things))):
+                tasks.create_task(work())
 
     async def _attempt(self, write: Awaitable[None]) -> bool:
         try:
@@ -217,7 +261,7 @@ class Writes:
         if note := self._tells(deed._replace(owner=self.owner.name)):
             self.notes.append(note)
 
-    def _look_again(self, seconds: float) -> None:
+    def look_again(self, seconds: float) -> None:
         self.again = seconds if self.again is None else min(self.again, seconds)
 
     def _wrote(self, sentence: str, *words: object) -> None:

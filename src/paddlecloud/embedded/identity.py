@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import secrets
 import signal
 import socket
@@ -21,6 +20,7 @@ from ..cluster.kubeconfig import runs
 from ..errors import Failed
 from ..settings import Home
 from . import ranges
+from .node.procfs import stat_fields
 from .ranges import Ranges, on_loopback
 
 # Blocks of 127.0.0.0/8: pods in 127.B, services in 127.(B+1); low ones are used by resolvers and the like.
@@ -46,6 +46,8 @@ class Identity:
     """Chosen when pods get a network of their own for the first time, and kept."""
     routed: bool = False
     """Whether they have one now."""
+    pipelines_port: int = 0
+    """Of the pipelines service; a home of before has none yet."""
 
     @property
     def server(self) -> str:
@@ -54,6 +56,10 @@ class Identity:
     @property
     def gateway(self) -> str:
         return f"http://127.0.0.1:{self.gateway_port}"
+
+    @property
+    def pipelines(self) -> str:
+        return f"http://127.0.0.1:{self.pipelines_port}"
 
     @property
     def ranges(self) -> Ranges:
@@ -123,6 +129,8 @@ def moved_if_taken(identity: Identity, asked: int) -> Identity:
         identity = replace(identity, api_port=free_port())
     if not is_free(identity.gateway_port):
         identity = replace(identity, gateway_port=free_port())
+    if not identity.pipelines_port or not is_free(identity.pipelines_port):
+        identity = replace(identity, pipelines_port=free_port())
     return identity
 
 
@@ -193,7 +201,8 @@ def supervisor_of(home: Home) -> int:
         return 0  # a pid file that was left behind may name somebody else's process by now
     try:
         pid = int((home.run / "supervisor.pid").read_text())
-        os.kill(pid, 0)
+        ended = stat_fields(pid)[0] in "ZX"
     except (OSError, ValueError):
         return 0
-    return pid
+    # One that was killed is there until it is buried, and its orphans hold the lock a little longer.
+    return 0 if ended else pid

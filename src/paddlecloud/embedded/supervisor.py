@@ -50,6 +50,8 @@ class Up:
     node_labels: dict[str, str] = field(default_factory=dict)
     pod_range: str = ""
     service_range: str = ""
+    pipelines: Callable[[Any, str, int], Coroutine[Any, Any, None]] | None = None
+    """The pipelines service, given access, address and port; it lives beside the gateway."""
 
 
 Work = Coroutine[Any, Any, None]
@@ -147,7 +149,10 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
     def gateway() -> Work:
         from ..serving import gateway
 
-        return gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port, sockets=sockets())
+        works = [gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port, sockets=sockets())]
+        if up.pipelines is not None:
+            works.append(up.pipelines(access("gateway"), "127.0.0.1", identity.pipelines_port))
+        return together(works)
 
     def access(name: str) -> Any:
         from ..cluster.kubeconfig import from_kubeconfig
@@ -270,6 +275,13 @@ def be(child: Child, log_file: Path) -> int:
         LOG.exception("%s ended", child.name)
         return 1
     return 0
+
+
+async def together(works: list[Work]) -> None:
+    """All of them, until one ends."""
+    async with asyncio.TaskGroup() as tasks:
+        for work in works:
+            tasks.create_task(work)
 
 
 async def until_terminated(work: Coroutine[Any, Any, None]) -> None:

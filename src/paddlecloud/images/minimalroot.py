@@ -16,7 +16,7 @@ from pathlib import Path
 from .elf import closure
 from .items import Item, Items, gathered, of_file
 
-PROGRAMS = ("/bin/sh", "/usr/bin/env")
+PROGRAMS = ("/bin/sh", "/bin/sleep", "/usr/bin/env")
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 # The C library looks these up by name at run time; nothing links to them.
 LATE = ("libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2", "libgcc_s.so.1")

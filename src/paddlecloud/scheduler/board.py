@@ -16,7 +16,7 @@ from ..api.meta import Key
 from ..api.scheduling import PriorityClass
 from .needs import Needs, Port, needs_of
 from .neighbours import Neighbours, Settled
-from .resources import Amounts, allocatable
+from .resources import Amounts, add, allocatable
 from .selectors import Labels
 from .taints import Taint, taints_of
 
@@ -59,6 +59,8 @@ class Board:
         """The rooms in the order they changed since the round began."""
         self.started: Counter[Key] = Counter()
         """How many pods of each group have a node or had one and did their work."""
+        self.taken: dict[Key, Amounts] = {}
+        """What the pods of each group that are on nodes ask for."""
         self.users: Counter[Key] = Counter()
         """How many pods use a claim."""
         self._there: dict[Key, tuple[str, Needs]] = {}
@@ -142,6 +144,10 @@ class Board:
     def _tell(self, needs: Needs, step: int) -> None:
         if needs.group:
             count(self.started, needs.group, step)
+            taken = self.taken.setdefault(needs.group, {})
+            add(taken, {name: step * value for name, value in needs.requests.items()})
+            if not any(taken.values()):
+                del self.taken[needs.group]
         for name in needs.claims:
             count(self.users, Key(needs.key.namespace, name), step)
 

@@ -13,17 +13,18 @@ from dataclasses import dataclass, field
 
 from ..api.core import Pod
 from ..api.meta import Key
-from ..api.scheduling import PodGroup, PriorityClass
+from ..api.scheduling import PodGroup, PriorityClass, Queue
 from .board import Board
 from .claims import Choice, Storage
 from .groups import Gang, gangs
-from .needs import Needs, needs_of
+from .needs import Needs, group_of, needs_of
+from .queues import Shares, in_turn
 from .search import Found, Search
 from .selectors import Labels
 from .words import GATED
 
 SCHEDULERS = ("default-scheduler", "volcano")
-"""Names of schedulers whose pods are ours: the usual one, and the one that groups of pods ask for."""
+"""Names of schedulers whose pods are ours, beside all pods of groups, whoever they ask for."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class World:
 
     storage: Storage = field(default_factory=Storage)
     groups: Mapping[Key, PodGroup] = field(default_factory=dict)
+    queues: Mapping[str, Queue] = field(default_factory=dict)
     priorities: Mapping[str, PriorityClass] = field(default_factory=dict)
     namespaces: Mapping[str, Labels] = field(default_factory=dict)
 
@@ -56,7 +58,7 @@ def ours(pod: Pod) -> bool:
         not pod.node
         and not pod.finished
         and pod.metadata.deletion_timestamp is None
-        and pod.spec.get("schedulerName", SCHEDULERS[0]) in SCHEDULERS
+        and (pod.spec.get("schedulerName", SCHEDULERS[0]) in SCHEDULERS or group_of(pod) is not None)
     )
 
 
@@ -76,26 +78,52 @@ def place(waiting: Iterable[Pod], board: Board, world: World) -> list[Placement]
             problem = f"it asks for what cannot be read: {error}"
             placements.append(Placement(pod.key, pod.uid, reason="SchedulerError", message=problem))
     search = Search(board, world.storage)
-    for gang in gangs(sorted(readable, key=turn), world.groups, board.started):
-        placements += together(gang, search)
+    shares = Shares(world.queues, world.groups, board.taken, board.rooms.values())
+    found = gangs(sorted(readable, key=turn), world.groups, board.started, world.priorities)
+    for gang in in_turn(found, shares):
+        placements += together(gang, search, shares)
     return placements
 
 
-def together(gang: Gang, search: Search) -> list[Placement]:
+def together(gang: Gang, search: Search, shares: Shares) -> list[Placement]:
     """Place all of them that find a node, unless they are too few to begin."""
-    if problem := gang.obstacle or gang.obstacle_in(search.board.rooms.values()):
+    if problem := gang.obstacle or not_now(gang, shares):
         return [waits(needs, Found(message=problem)) for needs in gang.members]
-    found = [(needs, search.settle(needs)) for needs in gang.members]
-    if sum(bool(f.node) for _, f in found) >= gang.lacking:
+    poor = gang.obstacle_in(search.board.rooms.values())
+    found = [(needs, settle(needs, gang, search, shares)) for needs in gang.members]
+    if gang.can_begin(needs for needs, f in found if f.node) and not poor:
         return [
             Placement(needs.key, needs.pod.uid, f.node, f.claims) if f.node else waits(needs, f)
             for needs, f in found
         ]
-    problem = gang.too_few(sum(not f.node for _, f in found))
+    failed = sum(not f.node for _, f in found)
+    problem = gang.too_few(failed) if failed else poor
     for needs, f in found:
         if f.node:
             search.unsettle(needs, f)
+            if gang.group:
+                shares.give_back(gang.group.spec.queue, needs.requests)
     return [waits(needs, Found(message=problem) if f.node else f) for needs, f in found]
+
+
+def not_now(gang: Gang, shares: Shares) -> str:
+    """What keeps a gang from beginning wherever there is room."""
+    if gang.group is None:
+        return ""
+    return gang.missing() or ("" if gang.started else shares.closed(gang.group.spec.queue))
+
+
+def settle(needs: Needs, gang: Gang, search: Search, shares: Shares) -> Found:
+    """A node for one of the gang, within what its queue may take."""
+    if gang.group is None:
+        return search.settle(needs)
+    queue = gang.group.spec.queue
+    if excess := shares.excess(queue, f"pod {needs.key.name}", needs.requests):
+        return Found(message=excess)
+    found = search.settle(needs)
+    if found.node:
+        shares.take(queue, needs.requests)
+    return found
 
 
 def waits(needs: Needs, found: Found) -> Placement:

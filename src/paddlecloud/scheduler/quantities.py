@@ -22,11 +22,25 @@ FACTORS = {
 QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([-+]?\d{1,3}))?")
 THOUSANDTHS = ("cpu",)
 """Resources that are counted in thousandths."""
+BYTES = ("memory", "storage", "ephemeral-storage")
 
 
 def amount(resource: str, quantity: Any) -> int:
     """How much of *resource* a quantity is; raises `ValueError` for a text that is none."""
     return rounded(str(quantity), resource in THOUSANDTHS)
+
+
+def text_of(resource: str, value: int) -> str:
+    """How Kubernetes writes that much of *resource*: `4`, `2500m`, `1536Mi`."""
+    if resource in THOUSANDTHS:
+        return f"{value}m" if value % 1000 else str(value // 1000)
+    # Counts of things are written out; only bytes come in powers of two.
+    if resource not in BYTES and not resource.startswith("hugepages-"):
+        return str(value)
+    for suffix, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
+        if value and value % size == 0:
+            return f"{value // size}{suffix}"
+    return str(value)
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
 OTHER_NODES = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 CONFLICT = "pod affinity terms conflict"
+IN_GANG = "tasks in gang unschedulable"
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
@@ -37,9 +38,10 @@ def futile(misfits: Mapping[str, Misfit], nodes: int) -> str:
     return counted([*misfits.values(), *[rest] * (nodes - len(misfits))], nodes)
 
 
+def task(name: str, there: int, least: int) -> str:
+    return f"pod group is not ready, task {name} has {there} pods of its {least} minAvailable"
+
+
 def gang(failed: int, total: int, started: int, least: int) -> str:
     counts = [f"{total} Pending", *([f"{started} Running"] if started else ())]
-    return (
-        f"{failed}/{total} tasks in gang unschedulable: pod group is not ready, "
-        f"{', '.join(counts)}, {least} minAvailable"
-    )
+    return f"{failed}/{total} {IN_GANG}: pod group is not ready, {', '.join(counts)}, {least} minAvailable"

@@ -45,6 +45,14 @@ def wait_for(
     )
 
 
+def wait_until_gone(client: Client, kind: type[R], key: Key, timeout: float) -> None:
+    """Returns once there is no such object: a deletion waits for whoever has yet to clean up after it."""
+    try:
+        wait_for(client, kind, key, lambda _: False, timeout)
+    except NotFound:
+        return
+
+
 def states(client: Client, kind: type[R], key: Key, deadline: float) -> Generator[R, None, None]:
     """The object as it is, and every state it takes until the deadline; raises `NotFound` when it is gone."""
     scope = Scope(key.namespace, fields={"metadata.name": key.name})

@@ -7,7 +7,8 @@ standard library: it runs in processes forked by the zygote.
 from __future__ import annotations
 
 import os
-import signal
+
+from .lightly import signal
 
 
 def begin_anew() -> None:

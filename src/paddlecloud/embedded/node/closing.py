@@ -17,6 +17,7 @@ from pathlib import Path
 from ...settings import Home
 from . import attempts, procfs, zygote
 from .attempts import State
+from .launcher import START
 from .podfolder import PodFolder, every_pod
 from .routed import switch
 from .sandbox import cgroups, holding, homespace
@@ -24,7 +25,8 @@ from .sandbox.levels import FILE, Levels, kept
 from .sandbox.links import Links
 from .sandbox.survey import group_bases
 from .sandbox.sweeping import sweep
-from .volumes import memory
+from .volumes import juicefsmounts, memory
+from .warmstarts import PREFIX
 
 LINKS = "links.json"
 PATIENCE = 5.0  # seconds for what ends by itself once its pod is gone
@@ -36,7 +38,8 @@ async def stop_all(home: Home, grace: float = 10.0) -> int:
 
     The pods stay in the store: what should run is started again by the next node.
     """
-    end_zygote(home)
+    for name in (zygote.LOCK, *(path.name for path in home.run.glob(f"{PREFIX}*.lock"))):
+        end_zygote(home, name)
     ran, until = 0, None
     while True:
         ran += await end_containers(home, grace)
@@ -51,6 +54,7 @@ async def stop_all(home: Home, grace: float = 10.0) -> int:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         await asyncio.sleep(PAUSE)
+    await asyncio.to_thread(juicefsmounts.end_all, home)
     memory.clear(home.root)
     bases = group_bases(kept(home.run / FILE) or Levels(), home)
     sweep(bases, Links(home.root / LINKS), ())
@@ -82,10 +86,10 @@ def running_runs(folder: PodFolder) -> list[Path]:
     ] if record else []  # fmt: skip
 
 
-def end_zygote(home: Home) -> None:
-    """End the zygote, known by the lock it holds and by its command line, and wait until it is gone."""
+def end_zygote(home: Home, name: str = zygote.LOCK) -> None:
+    """End a zygote, known by the lock it holds and by its command line, and wait until it is gone."""
     try:
-        lock = os.open(home.run / zygote.LOCK, os.O_RDWR | os.O_CLOEXEC)
+        lock = os.open(home.run / name, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     try:
@@ -119,4 +123,4 @@ def came_from_zygote(pid: int, home: Home) -> bool:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    return os.fsencode(zygote.__file__) in words and os.fsencode(home.run) in words
+    return START.encode() in words and os.fsencode(home.run) in words

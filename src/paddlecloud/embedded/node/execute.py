@@ -14,12 +14,12 @@ import fcntl
 import json
 import os
 import select
-import signal
 import socket
 import termios
 
 from . import procfs, stdio
 from .children import begin_anew, reaped
+from .lightly import signal
 from .loop import Loop
 from .sandbox import entering, kernel
 

@@ -170,7 +170,8 @@ class Guests:
     """All who are attached; the current folder is the attempt's."""
 
     def __init__(self, loop: Loop, source: Input) -> None:
-        self._loop, self._input, self._present = loop, source, list[Guest]()
+        self._loop, self._input = loop, source
+        self._present: list[Guest] = []
         source.drained = self._look
         self._door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._door.bind(SOCKET)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import signal
 
 from . import procfs
+from .lightly import signal
 from .routed import wiring
 from .sandbox import kernel
 from .sandbox.sleepers import become_small

@@ -39,7 +39,7 @@ class Keeper:
         self._shop = shop
         self._wake = asyncio.Event()
         self._lookout = Lookout(pod, folder, shop.now, refused)
-        self._preparing = Preparing(folder, shop, self.learn)
+        self._preparing = Preparing(folder, shop, self.learn, lambda: self.pod)
         self._companions = Companions(folder, shop, self)
         self._told: set[tuple[str, ...]] = set()
         """What was said in events and is not said again."""
@@ -123,6 +123,7 @@ class Keeper:
         if step.remove:
             await self._remove(seen)
             return step
+        await self._preparing.show(self.pod)
         obstacles = [obstacle for wish in step.start if (obstacle := await self._start(wish))]
         await self._tell_ending(seen)
         await self._stop(step.stop, seen)
@@ -156,6 +157,10 @@ class Keeper:
     async def _start(self, wish: Start) -> Obstacle | None:
         """Start a container; what keeps it from running keeps no other."""
         assert self._preparing.done is not None
+        if wish.number and not await self._preparing.see_again():
+            self._log.info("a volume of container %s is dead and made anew", wish.container)
+            self._wake.set()
+            return None
         known = self._lookout.known.obstacles
         try:
             await starting.start(self.pod, self.folder, wish, self._preparing.done, self._shop)
@@ -204,10 +209,8 @@ class Keeper:
         unsaid = record is None and seen.refused is None and seen.obstacle is None
         if unsaid or seen.gone:
             return
-        address = record.address if record else ""
-        if address and self.pod.spec.get("hostNetwork"):
-            address = HOST_ADDRESS
-        status = status_of(self.pod, seen, Addresses(address, HOST_ADDRESS))
+        addresses = Addresses(workshop.address_of(self.pod, record), HOST_ADDRESS)
+        status = status_of(self.pod, seen, addresses)
         if status == self._sent and self.pod.condition("Ready") == is_ready(status):
             return
         if all(self.pod.status.get(k) == v for k, v in status.items()):
@@ -237,6 +240,8 @@ class Keeper:
         await self._publish(seen)
         await self._dismiss()
         await workshop.leave(self.folder, self._shop)
+        if self._shop.archive:
+            await asyncio.to_thread(self._shop.archive.keep, self.folder)
         await asyncio.to_thread(self.folder.remove)
         if not seen.gone:
             await self._shop.recorder.told(self.pod)

@@ -1,6 +1,9 @@
 """The node's own little server, on a unix socket: what the API server asks it on behalf of users.
 
     GET /containerLogs/NAMESPACE/POD/CONTAINER?tailLines&limitBytes&sinceSeconds&follow&previous&timestamps
+    GET /containerRecords/NAMESPACE/POD/CONTAINER                  what VisualDL wrote, see `records`
+    GET /keptLogs/NAMESPACE/POD?uid&container&…                    of a pod that is gone, see `logarchive`
+    GET /keptPods/NAMESPACE?owner=KIND/NAME                        which there are, as JSON
     GET /exec/NAMESPACE/POD/CONTAINER?command=…&stdin&stdout&stderr&tty      a WebSocket, see `dialects`
     GET /attach/NAMESPACE/POD/CONTAINER?stdin&stdout&stderr&tty              the same
     GET /portForward/NAMESPACE/POD                                           a WebSocket, see `forwarding`
@@ -16,34 +19,37 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from aiohttp import web
 
 from . import sockets
 from .forwarding import Forwarding
-from .launcher import Launcher
-from .logs import LogQuery, stream
+from .logserving import KeptLogs, Logs
 from .measuring import Measuring
 from .podproxy import PodProxy
+from .records import Records
 from .roster import Roster
 from .sessions import Sessions
 from .summaries import Summaries
-from .targets import FindPod, flag, log_folder, number
-
-PODS: web.AppKey[FindPod] = web.AppKey("pods")
+from .workshop import Workshop
 
 
 @asynccontextmanager
-async def serving(path: Path, roster: Roster, launcher: Launcher) -> AsyncIterator[None]:
+async def serving(path: Path, roster: Roster, shop: Workshop) -> AsyncIterator[None]:
     """Serve on the socket *path* while the context is open."""
-    app = web.Application()
-    app[PODS] = find = roster.find
+    app, launcher = web.Application(), shop.launcher
+    find = roster.find
     sessions = Sessions(find, launcher)
     summaries = Summaries(Measuring(roster.folders, time.time), roster.pods)
+    records = Records(find)
     container = "{namespace}/{pod}/{container}"
-    app.router.add_get(f"/containerLogs/{container}", container_logs)
+    app.router.add_get(f"/containerLogs/{container}", Logs(find).answer)
+    app.router.add_get(f"/containerRecords/{container}", records.answer)
+    if shop.archive:
+        kept = KeptLogs(shop.archive, find)
+        app.router.add_get("/keptLogs/{namespace}/{pod}", kept.log)
+        app.router.add_get("/keptPods/{namespace}", kept.pods)
     app.router.add_get(f"/exec/{container}", sessions.execute)
     app.router.add_get(f"/attach/{container}", sessions.attach)
     app.router.add_get("/portForward/{namespace}/{pod}", Forwarding(find, launcher).forward)
@@ -62,42 +68,4 @@ async def serving(path: Path, roster: Roster, launcher: Launcher) -> AsyncIterat
             yield
         finally:
             await runner.cleanup()
-
-
-async def container_logs(request: web.Request) -> web.StreamResponse:
-    query = query_of(request)
-    folder = log_folder(request.app[PODS], request)
-    answer = web.StreamResponse(headers={"Content-Type": "text/plain; charset=utf-8"})
-    answer.enable_chunked_encoding()
-    await answer.prepare(request)
-    async for piece in stream(folder, query):
-        await answer.write(piece)
-    await answer.write_eof()
-    return answer
-
-
-def query_of(request: web.Request) -> LogQuery:
-    return LogQuery(
-        tail_lines=number(request, "tailLines"),
-        limit_bytes=number(request, "limitBytes"),
-        follow=flag(request, "follow"),
-        since=since_of(request),
-        timestamps=flag(request, "timestamps"),
-    )
-
-
-def since_of(request: web.Request) -> str:
-    """The time from which on lines are wanted, as the log writes it."""
-    seconds, moment = number(request, "sinceSeconds"), request.query.get("sinceTime")
-    if seconds is not None:
-        return log_time(datetime.now(UTC) - timedelta(seconds=seconds))
-    if not moment:
-        return ""
-    try:
-        return log_time(datetime.fromisoformat(moment).astimezone(UTC))
-    except ValueError:
-        raise web.HTTPBadRequest(text=f"sinceTime must be a time as in RFC 3339, not {moment!r}") from None
-
-
-def log_time(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") + "000Z"
+            records.close()

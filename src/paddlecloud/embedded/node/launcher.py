@@ -15,9 +15,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ... import log
 from ...errors import Failed
 from ...settings import Home
-from . import sockets
+from . import sockets, warmstarts
+from .warmstarts import Warmth
 from .zygote import SOCKET
 
 WORDS = {
@@ -26,8 +28,19 @@ WORDS = {
     "switch": "the network of the pods",
     "rewire": "the connection of the pod",
 }
+# As a module, whose compiled form is kept: what a compiler leaves behind would be in every shim. Its folder
+# comes last: nothing there may stand in the way of the standard library.
+START = (
+    f"import sys; sys.path.append(sys.argv[1]); from {Path(__file__).parent.name}.zygote import main; "
+    "sys.exit(main(*sys.argv[2:5]))"
+)
+"""The program of a zygote, by which it is also known."""
 PATIENCE = 20.0
 """Seconds; a fork takes milliseconds, a loaded machine hundreds of them."""
+
+
+WARMING = 120.0
+"""Seconds for a zygote to import what it is to have: Paddle takes many on a loaded machine."""
 
 
 class Launcher:
@@ -35,10 +48,34 @@ class Launcher:
         self._home = home
         self._user_namespace = user_namespace
         self._starting = asyncio.Lock()
+        self._warming: dict[str, asyncio.Lock] = {}
 
-    async def start(self, attempt: Path) -> None:
-        """See that the attempt in this folder has been started, by this call or an earlier one."""
+    async def start(self, attempt: Path, warmth: Warmth | None = None) -> None:
+        """See that the attempt in this folder has been started, by this call or an earlier one.
+
+        With *warmth* by a zygote that has it, which is started if there is none; if that fails, without.
+        """
+        if warmth is not None:
+            try:
+                await self._start_warm(attempt, warmth)
+                return
+            except (Failed, TimeoutError, OSError) as error:
+                log.logger("node").warning("a container starts cold: %s", error)
         await self.request("run", attempt)
+
+    async def _start_warm(self, attempt: Path, warmth: Warmth) -> None:
+        async with asyncio.timeout(WARMING):
+            async with self._warming.setdefault(warmth.name, asyncio.Lock()):
+                path = self._home.run / f"{warmth.name}.sock"
+                try:
+                    connection = sockets.connected(path)
+                except (FileNotFoundError, ConnectionRefusedError):
+                    await asyncio.to_thread(warmstarts.write, warmth, self._home.run)
+                    await start_zygote(self._home, self._user_namespace, warmth)
+                    connection = sockets.connected(path)
+            answer = await self._asked(connection, "run", attempt)
+        if answer not in ("started", "taken"):
+            raise Failed(answer.removeprefix("failed ") or "no answer of the warm zygote")
 
     async def hold(self, pod: Path) -> None:
         """See that the pod in this folder has a holder, by this call or an earlier one."""
@@ -83,7 +120,9 @@ class Launcher:
             raise Failed(f"{what} could not be started: {cause}")
 
     async def _ask(self, verb: str, folder: Path) -> str:
-        connection = await self.connect()
+        return await self._asked(await self.connect(), verb, folder)
+
+    async def _asked(self, connection: socket.socket, verb: str, folder: Path) -> str:
         try:
             # At once, before anything else has its turn: the zygote sends away who says nothing for long.
             connection.send(f"{verb} ".encode() + os.fsencode(folder) + b"\n")
@@ -113,16 +152,20 @@ class Launcher:
         return connection
 
 
-async def start_zygote(home: Home, user_namespace: bool = False) -> None:
+async def start_zygote(home: Home, user_namespace: bool = False, warmth: Warmth | None = None) -> None:
     """Start a zygote that outlives this process; one that runs already stays in charge."""
-    where = ["user"] if user_namespace else []
-    script = Path(__file__).with_name("zygote.py")
+    package = Path(__file__).parent
+    program, environ = [sys.executable, "-S", "-I"], {"LANG": "C.UTF-8", "PATH": os.defpath}
+    words = [str(package.parent), str(home.run), "user" if user_namespace else "-"]
+    if warmth is not None:
+        program, environ = [str(warmth.python), "-I"], environ | dict(warmth.environ)
+        words.append(warmth.name)
     log = os.open(home.logs / "zygote.log", os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-S", "-I", str(script), str(home.run), *where,
+            *program, "-c", START, *words,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=log,
-            start_new_session=True, env={"LANG": "C.UTF-8", "PATH": os.defpath},
+            start_new_session=True, env=environ,
         )  # fmt: skip
     finally:
         os.close(log)

@@ -67,7 +67,8 @@ class LogFile:
         second, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
         if second != self._second:
             self._second = second
-            self._stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)).encode()
+            # Not by `strftime`, which asks for the locale and touches much that shims share.
+            self._stamp = b"%04d-%02d-%02dT%02d:%02d:%02d" % time.gmtime(second)[:6]
         return self._stamp + b".%09dZ" % nanoseconds
 
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import ctypes
 import os
 import select
-import signal
 import time
+
+from .lightly import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `collections.abc` and `typing` costs every shim memory
     from collections.abc import Callable, Iterable
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-SIGNAL_RECORD = 128
-LAST_SIGNAL = 64
+_signalfd = LIBC.signalfd
+SIGNAL_RECORD = SIGNAL_SET = 128
+"""Bytes."""
 
 
 class Loop:
@@ -44,8 +46,8 @@ class Loop:
         """Call *callback* with the number of every signal of *numbers* sent to this process from now on."""
         numbers = set(numbers)
         signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-        mask = (ctypes.c_uint64 * 16)(sum(1 << (number - 1) for number in numbers))
-        fd = LIBC.signalfd(-1, mask, os.O_CLOEXEC | os.O_NONBLOCK)
+        mask = sum(1 << (number - 1) for number in numbers).to_bytes(SIGNAL_SET, "little")
+        fd = _signalfd(-1, mask, os.O_CLOEXEC | os.O_NONBLOCK)
         if fd < 0:
             raise OSError(ctypes.get_errno(), "signalfd")
 

@@ -40,6 +40,8 @@ class Machine:
     allocatable: Mapping[str, str] = field(default_factory=dict)
     """What one node gives to its pods."""
     gpus: tuple[Gpu, ...] = ()
+    no_fuse: str = "not tried"
+    """Why programs cannot serve file systems here; empty: they can."""
 
     @property
     def room(self) -> Mapping[str, str]:

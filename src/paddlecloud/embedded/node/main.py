@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,6 +20,8 @@ from ...api.endpoints import EndpointSlice
 from ...cluster.client import Client
 from ...cluster.informer import Informer
 from ...cluster.kubeconfig import Access
+from ...controllers.contract import Note
+from ...controllers.events import record
 from ...settings import Home, value
 from ..ranges import Ranges
 from . import pressure, suites
@@ -27,6 +32,7 @@ from .events import Recorder
 from .heartbeats import Heartbeats
 from .kubelet import serving
 from .launcher import Launcher
+from .logarchive import LogArchive, keep_sweeping
 from .machine import Declared, Machine, measure
 from .network import podfiles
 from .network.following import Sources, follow_names, follow_services
@@ -34,6 +40,7 @@ from .network.nameserver import Nameserver, machine_resolvers
 from .network.proxy import Proxy
 from .network.routing import Endpoint
 from .network.standing import Standing
+from .network.waking import Waker
 from .nodestatus import Outlook
 from .podfolder import every_pod
 from .roster import Roster
@@ -43,7 +50,7 @@ from .sandbox.levels import Levels, words
 from .sandbox.links import Links
 from .sandbox.survey import group_bases, survey
 from .sandbox.sweeping import sweep
-from .volumes import memory
+from .volumes import fuse, juicefs, memory
 from .volumes.keeping import keep_files
 from .workshop import Workshop
 
@@ -68,9 +75,11 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
     async with Client(access) as client:
         upstream = ClusterUpstream(client)
         machine = await asyncio.to_thread(measure, home.root, len(options.names))
+        machine = replace(machine, no_fuse=fuse.why_not(home.run, os.geteuid()))
         levels = await survey(home, value("isolation"), value("network"))
         shop = workshop_of(home, access, upstream, machine, levels)
-        assert shop.links is not None
+        archive = shop.archive
+        assert shop.links is not None and archive is not None
         there = {folder.path.name for folder in every_pod(home)}
         sweep(group_bases(shop.levels, home), shop.links, there)
         memory.keep(shop.memory, there)
@@ -94,15 +103,19 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
         heartbeats = Heartbeats(outlook, lambda: pressure.read(home.root), upstream, nodes, shop.now)
         await listened_to(api_of(access))
         try:
-            async with serving(home.run / SOCKET, roster, shop.launcher), asyncio.TaskGroup() as tasks:
+            async with serving(home.run / SOCKET, roster, shop), asyncio.TaskGroup() as tasks:
                 tasks.create_task(nodes.run())
+                tasks.create_task(keep_sweeping(archive))
                 tasks.create_task(heartbeats.run())
                 tasks.create_task(pods.run())
                 tasks.create_task(sources.services.run())
                 tasks.create_task(sources.slices.run())
                 tasks.create_task(follow_pods(pods, roster))
-                tasks.create_task(keep_files(access, pods, roster, shop))
-                tasks.create_task(follow_services(sources, Proxy(reach)))
+                tasks.create_task(keep_files(access, roster, shop))
+                waker = Waker(client)
+                proxy = Proxy(reach, waker.wake)
+                tasks.create_task(follow_services(sources, proxy, partial(tell_closed, client)))
+                tasks.create_task(waker.let_sleep(proxy))
                 tasks.create_task(follow_names(sources, nameserver))
                 if routed:
                     tasks.create_task(routed.watch())
@@ -113,6 +126,10 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
                 outside.close()
             if routed:
                 routed.close()
+
+
+async def tell_closed(client: Client, who: Service | Pod, why: str) -> None:
+    await record(client, who, Note("Warning", "PortClosed", why), "node", datetime.now(UTC))
 
 
 async def routed_of(home: Home, ranges: Ranges, shop: Workshop) -> Routed | None:
@@ -144,19 +161,23 @@ def workshop_of(
     home: Home, access: Access, upstream: ClusterUpstream, machine: Machine, levels: Levels
 ) -> Workshop:
     api = api_of(access)
+    environments, suite_folders = Environments(home.environments), tuple(suites.folders())
+    client = juicefs.client_of(environments, suite_folders)
     return Workshop(
         home=home,
         upstream=upstream,
         recorder=Recorder(upstream, time.time),
         launcher=Launcher(home, levels.user_namespace),
-        environments=Environments(home.environments),
+        environments=environments,
         machine=replace(machine, isolation=words(levels)),
-        suite_folders=tuple(suites.folders()),
+        suite_folders=suite_folders,
         api=(api.host, str(api.port)),
         now=time.time,
         levels=levels,
         links=Links(home.root / LINKS),
         memory=memory.root_of(home.root),
+        plugins={juicefs.DRIVER: juicefs.JuicefsPlugin(home, client, machine.no_fuse)},
+        archive=LogArchive(home.pod_logs, time.time),
     )
 
 

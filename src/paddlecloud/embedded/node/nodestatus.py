@@ -18,6 +18,8 @@ from .machine import HOST_ADDRESS, Declared, Machine, with_gpus
 QUIET = 300.0
 """Seconds after which a status is written although nothing has changed."""
 DECLARED_LABELS = "paddlecloud.org/declared-labels"
+FUSE = "paddlecloud.org/fuse"
+"""Label and annotation: whether JuiceFS can be mounted. `-words` says why not."""
 AMOUNTS = ("capacity", "allocatable")
 Wire = dict[str, Any]
 
@@ -41,9 +43,12 @@ def wanted(name: str, outlook: Outlook, known: Node | None, now: float) -> Node:
         "kubernetes.io/arch": machine.info["architecture"],
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": machine.info["operatingSystem"],
+        FUSE: "false" if machine.no_fuse else "true",
         **declared.labels,
     }
     annotations = {f"paddlecloud.org/isolation-{what}": said for what, said in machine.isolation.items()}
+    annotations[FUSE] = labels[FUSE]
+    annotations[f"{FUSE}-words"] = machine.no_fuse or "programs can serve file systems"
     if declared.labels:
         annotations[DECLARED_LABELS] = ",".join(sorted(declared.labels))
 

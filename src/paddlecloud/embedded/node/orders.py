@@ -70,7 +70,8 @@ def plain_order(pod: Pod, container: Container, ground: Ground, facts: Facts) ->
     said = variables(container, pod, facts)
     own = surroundings(pod, container, ground, facts)
     known = {**ground.inherited, **ground.suite.says.env, **own, **said}
-    places = mounts(container, ground.volumes, known)
+    named = {**services(ground, facts), **said}
+    places = mounts(container, ground.volumes, named)
     real = {path: place for path, place in places.items() if path not in ground.linked}
     real[container.get("terminationMessagePath") or TERMINATION_LOG] = Path(termination)
     if ground.suite.code:
@@ -78,9 +79,9 @@ def plain_order(pod: Pod, container: Container, ground: Ground, facts: Facts) ->
     paths = Paths(real)
     env = {name: paths.apply(text) for name, text in known.items()}
     return {
-        "argv": [paths.apply(text) for text in command(container, ground.suite, known)],
+        "argv": [paths.apply(text) for text in command(container, ground.suite, named)],
         "env": {**env, **search_paths(ground, env), **marks(pod, container, termination)},
-        "cwd": paths.apply(expand(container.get("workingDir") or "", known)) or str(start_folder(ground)),
+        "cwd": paths.apply(container.get("workingDir") or "") or str(start_folder(ground)),
         "termination": termination,
         "paths": {path: str(place) for path, place in real.items()},
     }
@@ -94,16 +95,18 @@ def sandboxed_order(pod: Pod, container: Container, ground: Ground, facts: Facts
     own = surroundings(pod, container, ground, facts) | {"HOME": plan.HOME if user["uid"] == 0 else "/"}
     if has_access(container):
         own["KUBERNETES_SERVICEACCOUNT"] = ACCESS_PATH
-    known = {**ground.inherited, **ground.suite.says.env, **own, **variables(container, pod, facts)}
-    sandbox = plan.plan_of(pod, container, ground.site, known)
+    said = variables(container, pod, facts)
+    known = {**ground.inherited, **ground.suite.says.env, **own, **said}
+    named = {**services(ground, facts), **said}
+    sandbox = plan.plan_of(pod, container, ground.site, named)
     if ground.suite.code and all(mount["target"] != ground.suite.says.at for mount in sandbox["mounts"]):
         sandbox["mounts"].append(code_mount(ground, ground.suite.code))
     sandbox["mounts"].append({"target": inside, "source": termination})
     start = ground.suite.says.at if ground.suite.code else "/"
     return {
-        "argv": command(container, ground.suite, known),
+        "argv": command(container, ground.suite, named),
         "env": {**known, **search_paths(ground, known), **marks(pod, container, inside)},
-        "cwd": expand(container.get("workingDir") or "", known) or start,
+        "cwd": container.get("workingDir") or start,
         "termination": termination,
         "sandbox": sandbox,
         "user": user,
@@ -129,7 +132,8 @@ def limited(pod: Pod, container: Container, ground: Ground) -> dict[str, Any]:
     return {"cgroup": plan.group_of(pod, container, run, ground.limits, ground.groups)}
 
 
-def command(container: Container, suite: Suite, known: Mapping[str, str]) -> list[str]:
+def command(container: Container, suite: Suite, named: Mapping[str, str]) -> list[str]:
+    """*named*: what `$(NAME)` may mean; as on Kubernetes the spec and Services, nothing of the image."""
     given = container.get("command") or suite.says.entrypoint
     argv = [*given, *(container.get("args") or ())]
     if not argv:
@@ -137,26 +141,29 @@ def command(container: Container, suite: Suite, known: Mapping[str, str]) -> lis
             f"no command specified: neither container {container['name']} nor its image {suite.name} has one",
             next_step="give the container a command",
         )
-    return [expand(text, known) for text in argv]
+    return [expand(text, named) for text in argv]
 
 
 def surroundings(pod: Pod, container: Container, ground: Ground, facts: Facts) -> dict[str, str]:
     """What every container finds set, unless its spec says otherwise."""
-    host, port = ground.api
     found = {
-        **facts.links,
+        **services(ground, facts),
         "HOME": str(ground.home),
         "HOSTNAME": str(pod.spec.get("hostname") or pod.name),
         "POD_IP": facts.pod_ip,
         "POD_NAME": pod.name,
         "POD_NAMESPACE": pod.namespace,
         "GLOO_SOCKET_IFNAME": INSIDE if ground.site and "net" in ground.site.shared else "lo",
-        "KUBERNETES_SERVICE_HOST": host,
-        "KUBERNETES_SERVICE_PORT": port,
     }
     if has_access(container):
         found["KUBERNETES_SERVICEACCOUNT"] = ACCESS_PATH
     return found
+
+
+def services(ground: Ground, facts: Facts) -> dict[str, str]:
+    """Where the Services of the namespace are, and the API, which no spec can do without."""
+    host, port = ground.api
+    return {**facts.links, "KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
 
 
 def search_paths(ground: Ground, env: Mapping[str, str]) -> dict[str, str]:

@@ -38,6 +38,8 @@ class Record:
     containers: tuple[str, ...]
     visitors: tuple[str, ...] = ()
     """Ephemeral containers that have come since."""
+    owner: str = ""
+    """Who controls it, as `PaddleJob/resnet`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +63,8 @@ class Record:
 def record_of(pod: Pod, address: str) -> Record:
     init = tuple(c["name"] for c in pod.spec.get("initContainers") or ())
     main = tuple(c["name"] for c in pod.spec["containers"])
-    return Record(pod.uid, pod.namespace, pod.name, pod.node, address, init, main)
+    owner = next((f"{o.kind}/{o.name}" for o in pod.metadata.owner_references if o.controller), "")
+    return Record(pod.uid, pod.namespace, pod.name, pod.node, address, init, main, owner=owner)
 
 
 class PodFolder:
@@ -96,6 +99,10 @@ class PodFolder:
     def settle(self, record: Record) -> None:
         """Write down who lives here."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.note(record)
+
+    def note(self, record: Record) -> None:
+        """`pod.json` appears whole and readable by its owner only."""
         new = self.path / "pod.json.new"
         with os.fdopen(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
             json.dump(asdict(record), file)
@@ -112,21 +119,23 @@ class PodFolder:
         # The record goes last: a removal that was cut short is taken up again.
         for path in (self.path / "containers", self.volumes, self.home):
             if path.exists():
-                shutil.rmtree(path, onerror=open_and_retry)
+                remove_tree(path)
         if self.path.exists():
             shutil.rmtree(self.path)
 
 
-def open_and_retry(function: object, path: str, error: object) -> None:
-    """Containers may leave folders without permissions behind; their owner may still remove them."""
-    parent = os.path.dirname(path)
-    for folder in (parent, path):
-        if os.path.isdir(folder) and not os.path.islink(folder):
-            os.chmod(folder, 0o700)
-    if os.path.isdir(path) and not os.path.islink(path):
+def remove_tree(path: Path) -> None:
+    """Containers, and overlays too, leave folders without permissions behind; their owner may open them."""
+    try:
         shutil.rmtree(path)
-    else:
-        os.unlink(path)
+    except PermissionError:
+        # From above: a folder has to be open before what is in it can be.
+        path.chmod(0o700)
+        for folder, names, _ in os.walk(path):
+            for inner in (Path(folder, name) for name in names):
+                if not inner.is_symlink():
+                    inner.chmod(0o700)
+        shutil.rmtree(path)
 
 
 def every_pod(home: Home) -> list[PodFolder]:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ...api.core import Pod
@@ -16,7 +19,8 @@ from ...images import words
 from . import pulls, workshop
 from .obstacles import Obstacle, SandboxFailed
 from .podfolder import PodFolder
-from .workshop import Preparation, Workshop
+from .volumes.refreshing import refresh, shown
+from .workshop import Preparation, Workshop, place_of
 
 RETRY = (0.5, 1.0, 2.0, 5.0)
 """Seconds between looks for something that is missing; the last one stays."""
@@ -27,8 +31,13 @@ SHOWN = 1.0
 
 
 class Preparing:
-    def __init__(self, folder: PodFolder, shop: Workshop, learn: Callable[..., None]) -> None:
-        self._folder, self._shop, self._tell = folder, shop, learn
+    """*newest* is asked for the pod at every try: labels and annotations change while something lacks."""
+
+    def __init__(
+        self, folder: PodFolder, shop: Workshop, learn: Callable[..., None], newest: Callable[[], Pod]
+    ) -> None:
+        self._folder, self._shop, self._tell, self._newest = folder, shop, learn, newest
+        self._shown: tuple[Any, ...] = ()
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._progress = ""
@@ -37,7 +46,7 @@ class Preparing:
     async def begin(self, pod: Pod) -> None:
         """See that somebody is at it; returns when there is something to tell, but a moment later at most."""
         if self._task is None or (self._task.done() and not self.is_done(pod)):
-            self._task = asyncio.create_task(self._prepare(pod))
+            self._task = asyncio.create_task(self._prepare())
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(MOMENT):
                     await self._news.wait()
@@ -45,16 +54,38 @@ class Preparing:
     def is_done(self, pod: Pod) -> bool:
         return self.done is not None and self.done.covers(pod)
 
+    async def see_again(self) -> bool:
+        """Whether what was prepared is still there; what is not is prepared once more.
+
+        A file system whose process died leaves a mount that answers nobody: a container that is started
+        again would get just that.
+        """
+        volumes = self.done.volumes.values() if self.done else ()
+        if not await asyncio.to_thread(lambda: any(map(dead, volumes))):
+            return True
+        self.done = None
+        return False
+
+    async def show(self, pod: Pod) -> None:
+        """Let a pod that is prepared see what it was told since: its labels and annotations."""
+        # Of one that an earlier process prepared it is not known what it sees.
+        found_again = self._task is None
+        if (self._shown or found_again) and self._shown != shown(pod):
+            self._shown = shown(pod)
+            await refresh(pod, place_of(pod, self._shop), self._shop.upstream, self._shop.recorder)
+
     async def dismiss(self) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _prepare(self, pod: Pod) -> None:
+    async def _prepare(self) -> None:
         tries = pulls_failed = 0
         while True:
+            pod = self._newest()
             try:
                 self.done = await workshop.prepare(pod, self._folder, self._shop, self._tell_progress)
+                self._shown = shown(pod)
             except (PaddleCloudError, OSError) as error:
                 obstacle = obstacle_of(error)
                 self._learn(obstacle=obstacle)
@@ -92,6 +123,15 @@ class Preparing:
         news: dict[str, Any] = {"obstacle": None, "progress": text}
         # Only the beginning is worth a write; what follows goes out with the next one.
         self._learn(quietly=not first, **news)
+
+
+def dead(path: Path) -> bool:
+    try:
+        # The attributes of a folder may be remembered; this is asked of the file system itself.
+        os.statvfs(path)
+    except OSError as error:
+        return error.errno == errno.ENOTCONN
+    return False
 
 
 def obstacle_of(error: PaddleCloudError | OSError) -> Obstacle:

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
-import signal
 import socket
 import sys
 import time
 
-from . import notify, procfs, stdio
+from . import lightly, notify, stdio
 from .children import begin_anew, reaped
+from .lightly import signal
 from .loop import Loop
 from .procfs import boot, children, start_time
 from .sandbox import kernel
@@ -31,6 +30,7 @@ from .sandbox.containment import Containment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing `typing` costs every shim 130 kB
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
 NOT_STARTED = 128
@@ -38,6 +38,8 @@ NOT_STARTED = 128
 LIMITED = b"l"
 MESSAGE_LIMIT = 4096
 LAST_WORDS = 2 * MESSAGE_LIMIT
+warm: Callable[[dict[str, Any]], NoReturn] | None = None
+"""How a container begins whose program a warm zygote has imported already; see `warmth`."""
 FORWARDED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 
 
@@ -64,7 +66,7 @@ def claim() -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    if os.path.exists("state.json"):
+    if os.access("state.json", os.F_OK):
         return False
     # The disk may be full when the container ends: its last words have their room from the beginning.
     reserve("exit.json", LAST_WORDS)
@@ -73,7 +75,7 @@ def claim() -> bool:
 
 
 def supervise(ready: int) -> None:
-    order: dict[str, Any] = json.loads(procfs.text("run.json"))
+    order: dict[str, Any] = lightly.read("run.json")
     loop = Loop()
     ends: dict[int, int] = {}
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -195,6 +197,9 @@ def become(
         if watched is not None:
             socket.send_fds(shim, [b"n"], [watched])
             os.close(watched)
+        if warm is not None and order.get("warm"):
+            shim.close()
+            warm(order)
         os.execvpe(argv[0], argv, order["env"])
     except OSError as error:
         why = (error.strerror or str(error)).lower()
@@ -255,7 +260,7 @@ def termination_message(path: str) -> str:
 def write(name: str, content: dict[str, Any]) -> None:
     """Readers see the whole file or none; room that was reserved is used."""
     descriptor = os.open(name + ".new", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    text = json.dumps(content).encode()
+    text = lightly.text_of(content).encode()
     size = len(text)
     try:
         while text:

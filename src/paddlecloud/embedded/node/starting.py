@@ -6,6 +6,7 @@ sees to it that it runs once.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ...api.core import Pod
@@ -14,6 +15,7 @@ from . import attempts, pulls, roles, workshop
 from .lifecycle import Start
 from .obstacles import CreationFailed, RunFailed
 from .podfolder import PodFolder
+from .warmstarts import Warmth, warmth_of
 from .workshop import Preparation, Workshop
 
 
@@ -25,7 +27,7 @@ async def start(pod: Pod, folder: PodFolder, wish: Start, prepared: Preparation,
     if not attempts.described(run_folder):
         await create(pod, folder, wish, prepared, shop)
     try:
-        await shop.launcher.start(run_folder)
+        await shop.launcher.start(run_folder, warmth(pod, wish, run_folder, prepared))
     except Failed as failure:
         message = f"Error: {failure}"
         await shop.recorder.warn(pod, "Failed", message, wish.container)
@@ -38,6 +40,12 @@ async def start(pod: Pod, folder: PodFolder, wish: Start, prepared: Preparation,
         await shop.recorder.tell(pod, "Started", f"Started container {wish.container}", wish.container)
 
 
+def warmth(pod: Pod, wish: Start, run_folder: Path, prepared: Preparation) -> Warmth | None:
+    order = attempts.content(run_folder / "run.json")
+    used = prepared.images.get(roles.named(pod, wish.container).get("image") or "")
+    return warmth_of(*used, order) if used and order.get("warm") else None
+
+
 async def create(pod: Pod, folder: PodFolder, wish: Start, prepared: Preparation, shop: Workshop) -> None:
     container = roles.named(pod, wish.container)
     if lacked := prepared.lacking.get(container.get("image") or ""):
@@ -47,7 +55,9 @@ async def create(pod: Pod, folder: PodFolder, wish: Start, prepared: Preparation
     shaped = pulls.shaped(pod, container, image) if image else container
     try:
         order = await workshop.describe(pod, shaped, run_folder, prepared, shop)
-        attempts.describe(run_folder, order | notes_for(container, image, wish))
+        used = prepared.images.get(container.get("image") or "")
+        warm = {"warm": True} if used and warmth_of(*used, order) else {}
+        attempts.describe(run_folder, order | notes_for(container, image, wish) | warm)
     except OSError as error:
         raise CreationFailed(f"container {wish.container} could not be described: {error}") from error
     await shop.recorder.tell(pod, "Pulled", pulls.words_of(container, image), wish.container)

@@ -7,6 +7,7 @@ It is repeated until it succeeds; whatever is missing is an `Obstacle`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import sys
@@ -15,19 +16,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ... import mirroring
 from ...api.core import ConfigMap, Pod
+from ...controllers.mirrors import without_secrets
+from ...errors import WrongUse
 from ...settings import Home
+from ..mirrorfile import mirrors_in
 from . import holder, pulls, roles, volumes
 from .attempts import content
 from .environments import Environment, Environments, Progress
 from .events import Recorder
 from .launcher import Launcher
+from .logarchive import LogArchive
 from .machine import HOST_ADDRESS, Machine
 from .network import podfiles
 from .network.standing import Standing, files, told
 from .obstacles import EnvironmentBroken, ImageUnknown, Obstacle
 from .orders import Ground, lays_code, order_of
-from .podfolder import PodFolder
+from .podfolder import PodFolder, Record
 from .sandbox import cgroups, holding, plan, security
 from .sandbox.levels import Levels
 from .sandbox.links import Claim, Links
@@ -40,7 +46,7 @@ from .substitution import checked_mount_path
 from .suites import Suite
 from .upstream import Upstream
 from .variables import Facts, Reference, decoded, inherited, left_out, references
-from .volumes import emptydir, memory
+from .volumes import emptydir, hostpath, memory
 from .volumes.plugins import Plugins, take_back
 
 
@@ -68,6 +74,8 @@ class Workshop:
     """The same for containers on a network of their own."""
     standing: Standing | None = None
     """What pods are told of the network; None: nothing."""
+    archive: LogArchive | None = None
+    """Where the logs of removed pods are kept; None: they go with them."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +150,7 @@ def place_of(pod: Pod, shop: Workshop) -> volumes.Place:
         closed=shop.levels.filesystem == "plain",
         machine=shop.machine.room,
         plugins=shop.plugins,
+        disk=shop.home.disk(pod.node),
         now=shop.now(),
     )
 
@@ -204,6 +213,7 @@ async def leave(folder: PodFolder, shop: Workshop) -> None:
         if shop.links is not None:
             shop.links.release(record.uid)
         await take_back(folder.path, record.uid, shop.plugins)
+        hostpath.tidy(folder.path, shop.home.disk(record.node))
         await asyncio.to_thread(memory.forget, shop.memory, record.uid)
         groups = plan.pod_groups(record.uid, group_bases(shop.levels, shop.home))
         await asyncio.to_thread(cgroups.remove, groups)
@@ -221,7 +231,8 @@ async def describe(
         # An image has its own programs: nothing of the machine's is laid over them.
         site = replace(site, layers=layers, shown=())
     ground = Ground(
-        suite, environment, run_folder, folder.home, prepared.volumes, inherited(os.environ),
+        suite, environment, run_folder, folder.home, prepared.volumes,
+        {**inherited(os.environ), **downloads(shop)},
         shop.inner_api if site is not None and "net" in site.shared else shop.api,
         site=site, limits=shop.levels.limits,
         groups=group_bases(shop.levels, shop.home), linked=prepared.linked,
@@ -229,7 +240,7 @@ async def describe(
     data = {reference: await texts(pod, reference, shop) for reference in references(container)}
     linked = pod.spec.get("enableServiceLinks", True)
     services = await shop.upstream.services(pod.namespace) if linked else []
-    facts = Facts(record.address if record else "", HOST_ADDRESS, data, shop.machine.room, links(services))
+    facts = Facts(address_of(pod, record), HOST_ADDRESS, data, shop.machine.room, links(services))
     for sentence in left_out(container, pod, facts):
         await shop.recorder.warn(pod, "InvalidEnvironmentVariableNames", sentence, container["name"])
     order = order_of(pod, container, ground, facts)
@@ -239,6 +250,20 @@ async def describe(
         await hold(pod, folder, shop)
         make_termination_file(run_folder)
     return told(order, pod, facts.pod_ip, shop.standing) if shop.standing else order
+
+
+def downloads(shop: Workshop) -> dict[str, str]:
+    """The mirrors of downloads; a table that cannot be understood is told of elsewhere."""
+    with contextlib.suppress(WrongUse):
+        return mirroring.told(without_secrets(mirrors_in(shop.home.mirrors)))
+    return {}
+
+
+def address_of(pod: Pod, record: Record | None) -> str:
+    """Where a pod is reached: its own address, or that of its node if it shares it; empty without one."""
+    if record is None or not record.address:
+        return ""
+    return HOST_ADDRESS if pod.spec.get("hostNetwork") else record.address
 
 
 def site_of(

@@ -1,12 +1,12 @@
 """The zygote: one small process that forks the small processes around containers.
 
-    python -S -I zygote.py RUN-FOLDER [user]     user: in the user namespace of the home
+`launcher.start_zygote` starts it. It has one thread and never more, because a container's death signal
+follows the thread that forked it, and it imports next to nothing, because every shim shares its pages. It
+holds no state: killing it harms no shim, and the node starts another. Protocol on `zygote.sock`: a line
+`VERB FOLDER` comes in, with descriptors if need be; the forked process itself answers `started`, `taken` or
+`failed WHY`, and more where its verb says so. The verbs are the keys of `VERBS`.
 
-It has one thread and never more, because a container's death signal follows the thread that forked it,
-and it imports next to nothing, because every shim shares its pages. It holds no state: killing it harms
-no shim, and the node starts another. Protocol on `zygote.sock`: a line `VERB FOLDER` comes in, with
-descriptors if need be; the forked process itself answers `started`, `taken` or `failed WHY`, and more where
-its verb says so. The verbs are the keys of `VERBS`.
+With another *name* it has that socket and that lock, and imports first what `NAME.json` says (`warmth`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import importlib
 import os
 import signal
 import socket
-import sys
 import warnings
 
 TYPE_CHECKING = False
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
 
     Run = Callable[[str, int, list[int]], NoReturn]
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.basename(FOLDER)
-SOCKET, LOCK = "zygote.sock", "zygote.lock"
+PACKAGE = __name__.rpartition(".")[0]
+PLAIN = "zygote"
+SOCKET, LOCK = f"{PLAIN}.sock", f"{PLAIN}.lock"
 VERBS = {
     "run": "shim", "hold": "holder", "exec": "execute", "dial": "dial",
     "switch": "routed.switch", "doors": "routed.doors", "rewire": "routed.rewiring",
@@ -39,9 +38,9 @@ LONGEST_REQUEST = 65536
 MOST_DESCRIPTORS = 8
 
 
-def main(run_folder: str, place: str = "") -> int:
+def main(run_folder: str, place: str = "", name: str = PLAIN) -> int:
     os.chdir(run_folder)
-    lock = os.open(LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    lock = os.open(f"{name}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -61,36 +60,50 @@ def main(run_folder: str, place: str = "") -> int:
     runs = loaded()
     if place == "user":
         importlib.import_module(f"{PACKAGE}.sandbox.homespace").enter()
-    listener = listen()
-    serve(listener, lock, runs)
+    if name == PLAIN:
+        serve(listen(), lock, runs)
+    else:
+        # Only here: every shim of the plain one would carry what this imports.
+        warmth = importlib.import_module(f"{PACKAGE}.warmth")
+        warmth.warm_up(f"{name}.json")
+        listener = listen(f"{name}.sock")
+        listener.settimeout(warmth.IDLE)
+        serve(listener, lock, runs, warmth.alone)
+        os.unlink(f"{name}.sock")
     return 0
 
 
 def loaded() -> dict[str, Run]:
-    # The folder above this one, last: nothing there may stand in the way of the standard library.
-    sys.path.append(os.path.dirname(FOLDER))
     importlib.import_module(f"{PACKAGE}.sandbox.kernel").look_up()
     return {verb: importlib.import_module(f"{PACKAGE}.{module}").run for verb, module in VERBS.items()}
 
 
-def listen() -> socket.socket:
+def listen(name: str = SOCKET) -> socket.socket:
     # Only the holder of the lock comes here: a socket found is a dead one's.
-    if os.path.lexists(SOCKET):
-        os.unlink(SOCKET)
+    if os.path.lexists(name):
+        os.unlink(name)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(SOCKET)
-    os.chmod(SOCKET, 0o600)
+    listener.bind(name)
+    os.chmod(name, 0o600)
     listener.listen(128)
     say_ready()
     return listener
 
 
-def serve(listener: socket.socket, lock: int, runs: dict[str, Run]) -> None:
+def serve(
+    listener: socket.socket, lock: int, runs: dict[str, Run], over: Callable[[], bool] | None = None
+) -> None:
+    """Fork for whoever asks; *over* says, after a time in which nobody did, whether to end."""
     # A collection would touch every page a shim shares with us; neither of us makes cycles.
     gc.collect()
     gc.disable()
     while True:
-        connection, _ = listener.accept()
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError:
+            if over is None or over():
+                return
+            continue
         with connection:
             verb, folder, given = requested(connection)
             if verb not in runs:
@@ -141,7 +154,3 @@ def say_ready() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, ip_address
 from typing import Any
+from zlib import crc32
 
 from ...errors import Invalid, ServerError, Unavailable
+from ..identity import is_free
 from ..ranges import Ranges
 from ..store import Store
 from .complaints import invalid, unquoted
@@ -30,7 +32,8 @@ class ServiceAddresses:
         self._network, self._reserved = ranges.services, (ranges.api, ranges.names)
         self._under_way: list[Body] = []
         self._next = 1
-        self._next_port = 0
+        # Clusters of one machine share its ports, and rarely a range: each begins somewhere else.
+        self._next_port = crc32(str(ranges.services).encode()) % (LAST_PORT - FIRST_PORT + 1)
 
     def allocate(self, service: Body) -> Callable[[], None]:
         """Fill in what the service lacks, refuse what another has; call the answer once it is stored."""
@@ -137,8 +140,10 @@ class ServiceAddresses:
         for _ in range(count):
             # Not the lowest first: people choose those by hand.
             self._next_port = (self._next_port + 1031) % count
-            if FIRST_PORT + self._next_port not in used:
-                return FIRST_PORT + self._next_port
+            found = FIRST_PORT + self._next_port
+            # Another cluster on this machine, or any program, may listen there.
+            if found not in used and is_free(found):
+                return found
         raise Unavailable("no node port is free", next_step="delete Services that are not used")
 
 

@@ -46,7 +46,7 @@ from .rbac import MASTERS, RESOURCES
 from .reviews import Reviews
 from .rows import Printing, printed
 from .selectors import outline
-from .streams import NodeStreams
+from .streams import NOBODY, NodeStreams
 from .tables import partial
 from .usage import TARGET, Usage, lasts
 from .users import User
@@ -267,6 +267,10 @@ class Api:
                 return await self._update(request, kind, target)
             case "status" | "approval" | "ephemeralcontainers", "PATCH":
                 return await self._patch(request, kind, target)
+            case "log", "GET" if target.name == NOBODY and "kept" in request.query:
+                return await self.streams.kept_logs(request, target.namespace)
+            case "log", "GET" if target.name == NOBODY and "records" in request.query:
+                return await self.streams.records(request, target.namespace)
             case "log", "GET":
                 pod = self.objects.get(kind, target.namespace, target.name).load()
                 return await self.streams.logs(request, pod)

@@ -19,6 +19,13 @@ NAMESPACES = (
     "default", "kube-system", "kube-public", "kube-node-lease",
     "kubeflow", "paddle-system", "paddlecloud", "paddleservice-system", "istio-system",
 )  # fmt: skip
+DEFAULT_QUEUE: dict[str, Any] = {
+    "apiVersion": "scheduling.volcano.sh/v1beta1",
+    "kind": "Queue",
+    "metadata": {"name": "default"},
+    "spec": {"weight": 1, "reclaimable": True},
+}
+"""Of the groups that name no other; without it `kubectl get queue` would show nothing."""
 
 
 async def prepare(objects: Objects) -> None:
@@ -26,6 +33,7 @@ async def prepare(objects: Objects) -> None:
         await ensure(objects, body)
     for definition in ourkinds.definitions():
         await ensure_definition(objects, definition)
+    await ensure(objects, DEFAULT_QUEUE)
     # Together: they are many, and the store writes what waits at once.
     components = (roles.component_binding(n) for n in NAMESPACES if roles.has_components(n))
     await asyncio.gather(
@@ -50,6 +58,13 @@ def initial() -> Iterator[dict[str, Any]]:
             "allowVolumeExpansion": True,
             "volumeBindingMode": "Immediate",
         }
+    # The node mounts JuiceFS itself, under the name of the driver that does so elsewhere.
+    yield {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
+        "metadata": {"name": "csi.juicefs.com"},
+        "spec": {"attachRequired": False, "podInfoOnMount": False},
+    }
     for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)):
         yield {
             "apiVersion": "scheduling.k8s.io/v1",

@@ -14,6 +14,7 @@ from typing import Any
 from . import cel
 from .cel import escaped, fields_of
 from .cel.conversions import to_moment, to_span
+from .cel.values import Partly
 from .fieldpaths import field_path
 from .schema import Violation
 from .structural import RULES
@@ -232,7 +233,10 @@ def seen(body: Any, schema: Schema, *, root: bool = False) -> Any:
         if isinstance(rest, dict):
             return {key: seen(value, rest) for key, value in body.items()}
         properties = fields_of(schema, root=root)
-        return {escaped(key): seen(body[key], inner) for key, inner in properties.items() if key in body}
+        named = {escaped(key): seen(body[key], inner) for key, inner in properties.items() if key in body}
+        if not schema.get("x-kubernetes-preserve-unknown-fields"):
+            return named
+        return Partly(named, {key: value for key, value in body.items() if key not in properties})
     if isinstance(body, list):
         items = schema.get("items")
         return [seen(item, items if isinstance(items, dict) else {}) for item in body]

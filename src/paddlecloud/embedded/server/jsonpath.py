@@ -1,4 +1,4 @@
-"""The JSONPath of printer columns: fields, quoted and escaped keys, indexes, one-field filters; pure."""
+"""The JSONPath of printer columns: fields, quoted keys, indexes, slices, one-field filters; pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ STEP = re.compile(
     r"""\.(?P<field>(?:\\.|[^.\[\]\\])+)
       |\[\s*['"](?P<key>[^'"]+)['"]\s*\]
       |\[(?P<index>-?\d+|\*)\]
+      |\[(?P<from>-?\d+)?:(?P<to>-?\d+)?\]
       |\[\?\(\s*@\.(?P<name>[\w.-]+)\s*==\s*["'](?P<value>[^"']*)["']\s*\)\]""",
     re.VERBOSE,
 )
@@ -50,4 +51,10 @@ def advance(value: Any, step: re.Match[str]) -> list[Any]:
     if step["index"]:
         index = int(step["index"])
         return [value[index]] if -len(value) <= index < len(value) else []
+    if step["name"] is None:
+        return value[bound(step["from"]) : bound(step["to"])]
     return [v for v in value if isinstance(v, dict) and str(v.get(step["name"])) == step["value"]]
+
+
+def bound(number: str | None) -> int | None:
+    return int(number) if number else None

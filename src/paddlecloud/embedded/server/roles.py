@@ -83,11 +83,15 @@ ADMIN = [
 ANY = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 EVENTS = rule("core events.k8s.io", "events", "create", "get", "patch", "update")
 
-# A program of a pipeline makes our objects and waits for them; its volume, and the report of an upload.
+# A program of a pipeline makes our objects and waits for them; volumes, servers and jobs beside them, and the
+# report of an upload. Secrets it may only name in what it makes.
 COMPONENT_RULES = [
     *ours("create", "delete", "patch", "update", *READ),
-    rule("core", "persistentvolumeclaims", "create", *READ),
+    rule("core", "persistentvolumeclaims services", "create", "delete", "patch", *READ),
     rule("core", "configmaps", "create", "get", "patch", "update"),
+    rule("core", "pods", *READ),
+    rule("apps", "deployments", "create", "delete", "patch", *READ),
+    rule("batch", "jobs", "create", "delete", "patch", *READ),
 ]
 
 PLAIN: dict[str, list[Body]] = {
@@ -141,6 +145,9 @@ PLAIN: dict[str, list[Body]] = {
     CONTROLLERS: [
         rule("core", "configmaps endpoints persistentvolumeclaims persistentvolumes pods serviceaccounts "
              "services", "create", "patch", "update"),
+        # Tokens of the data runtimes are made here; other secrets are named, never listed.
+        rule("core", "secrets", "create", "get"),
+        rule("core", "nodes", "patch"),
         rule("core", "nodes/status persistentvolumeclaims/status persistentvolumes/status pods/status "
              "resourcequotas/status services/status", "patch", "update"),
         rule("core", "pods/log", "get"),
@@ -158,7 +165,21 @@ PLAIN: dict[str, list[Body]] = {
         {**rule(GROUP, "clusterroles", "bind"), "resourceNames": [COMPONENT]},
         EVENTS,
     ],
-    GATEWAY: [rule("core", "pods", *READ), rule("serving.knative.dev", "services revisions", *READ)],
+    GATEWAY: [
+        rule("core", "pods", *READ),
+        # The pipelines service, which is part of it, keeps all it knows as objects.
+        rule("workflows.paddlepaddle.org",
+             "experiments pipelines pipelineversions recurringruns workflowruns",
+             "create", "delete", "patch", *READ),
+        rule("core", "configmaps", "create", "get", "patch"),
+        rule("core", "pods/log", "get"),
+        rule("serving.knative.dev", "services revisions", *READ),
+        rule("serving.knative.dev", "revisions", "patch"),
+        rule("apps", "deployments", *READ),
+        rule("apps", "deployments/scale", "patch"),
+    ],
+    # What a call to a Service wakes.
+    NODE: [rule("apps", "deployments/scale", "patch")],
     COMPONENT: COMPONENT_RULES,
 }  # fmt: skip
 
@@ -202,6 +223,7 @@ def bindings() -> Iterator[Body]:
     yield cluster_binding("system:monitoring", "Group", "system:monitoring")
     yield cluster_binding("system:service-account-issuer-discovery", "Group", "system:serviceaccounts")
     yield cluster_binding("system:node", "User", NODE)
+    yield cluster_binding(NODE, "User", NODE)
     yield cluster_binding("system:kube-scheduler", "User", CONTROLLERS)
     for name in ("generic-garbage-collector", "namespace-controller"):
         yield cluster_binding(f"system:controller:{name}", "User", CONTROLLERS)

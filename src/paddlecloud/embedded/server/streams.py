@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 from aiohttp import WSMsgType, web
@@ -21,6 +22,8 @@ from . import logqueries
 from .websockettokens import without_tokens
 
 Body = dict[str, Any]
+NOBODY = "-"
+"""Stands where a pod's name stands when none that is there is meant; no pod can be called so."""
 
 
 class NodeStreams:
@@ -42,17 +45,38 @@ class NodeStreams:
         if not pod["spec"].get("nodeName"):
             return web.Response(status=204)
         self._demand_node(pod)
+        path = f"containerLogs/{namespace}/{name}/{container}"
+        return await self._passed_on(request, path, query, lambda said: waiting_reason(pod, container, said))
+
+    async def kept_logs(self, request: web.Request, namespace: str) -> web.StreamResponse:
+        """The log of the pod that `kept` names and that is gone; without a name which there are, as JSON.
+
+        No Kubernetes has this: there, a pod called `-` is not found.
+        """
+        name = request.query["kept"]
+        query = {k: v for k, v in request.query.items() if k != "kept"}
+        logqueries.check(name, query)
+        path = f"keptLogs/{namespace}/{quote(name, safe='')}" if name else f"keptPods/{namespace}"
+        return await self._passed_on(request, path, query)
+
+    async def records(self, request: web.Request, namespace: str) -> web.StreamResponse:
+        """What the container of the pod that `records` names wrote down with VisualDL, as JSON; as above."""
+        named = (request.query["records"], request.query.get("container") or "")
+        pod, container = (quote(name, safe="") for name in named)
+        return await self._passed_on(request, f"containerRecords/{namespace}/{pod}/{container}", {})
+
+    async def _passed_on(
+        self, request: web.Request, path: str, query: Body, rest: Callable[[str], str] = lambda said: ""
+    ) -> web.StreamResponse:
+        """What the node answers; *rest* ends the sentence of its refusal."""
         try:
-            answer = await self.client().get(
-                f"http://node/containerLogs/{namespace}/{name}/{container}", params=query
-            )
+            answer = await self.client().get(f"http://node/{path}", params=query)
         except aiohttp.ClientError as error:
-            raise silent(name, error) from error
+            raise silent("/".join(path.split("/")[1:3]), error) from error
         async with answer:
             if answer.status != 200:
                 message = (await answer.text()).strip()
-                message += waiting_reason(pod, container, message)
-                raise from_status(answer.status, {"message": message})
+                raise from_status(answer.status, {"message": message + rest(message)})
             response = web.StreamResponse(headers={"Content-Type": "text/plain"})
             await response.prepare(request)
             async for chunk in answer.content.iter_any():

@@ -51,8 +51,8 @@ class Watching:
     _columns_sent: bool = False
 
     def __post_init__(self) -> None:
-        # Whoever looks in the same way is sent the same bytes.
-        self._look = (self.form, self.kind.api_version, self.namespace, self.query.selector)
+        # Whoever looks in the same way is sent the same bytes. A text knows its hash, a tuple does not.
+        self.look = repr((self.form.value, self.kind.api_version, self.namespace, self.query.selector))
 
     def meaning(self, change: Change) -> Type | None:
         """The event this client should see; None where the change is not its business."""
@@ -77,11 +77,11 @@ class Watching:
 
     def chunks(self, changes: Changes) -> bytes:
         """All of them as one piece: encrypting and sending cost more than making it."""
-        made = changes.kept.get(self._look)
+        made = changes.kept.get(self.look)
         if made is None:
             made = b"".join([self.chunk(change) for change in changes])
             if self.form is not Form.TABLE:  # each table begins with its columns, once
-                changes.kept[self._look] = made
+                changes.kept[self.look] = made
         return made
 
     def chunk(self, change: Change) -> bytes:
@@ -178,12 +178,18 @@ async def follow(
         return
     cut_off: asyncio.Future[ApiError] = asyncio.get_running_loop().create_future()
 
+    # Called a hundred times for one change, so everything that can be looked up before is.
+    look, write, closing = watching.look, transport.write, transport.is_closing
+    unread, too_late = transport.get_write_buffer_size, cut_off.done
+
     def tell(changes: Changes) -> None:
-        chunks = watching.chunks(changes)
-        if not chunks or cut_off.done() or transport.is_closing():
+        chunks = changes.kept.get(look)
+        if chunks is None:
+            chunks = watching.chunks(changes)
+        if not chunks or too_late() or closing():
             return
-        transport.write(chunks)
-        if transport.get_write_buffer_size() > UNREAD:
+        write(chunks)
+        if unread() > UNREAD:
             cut_off.set_result(TooManyRequests("the watch fell too far behind"))
 
     watch.listen(tell)

@@ -29,12 +29,13 @@ class Watch:
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
     _behind: bool = False
-    _listener: Callable[[Changes], None] | None = None
+    listener: Callable[[Changes], None] | None = None
+    """Who is called with all changes that came together."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def listen(self, listener: Callable[[Changes], None]) -> None:
         """From now on call *listener* with all changes that came together, beginning with those that wait."""
-        self._listener = listener
+        self.listener = listener
         if self._changes:
             listener(Changes(self._changes))
             self._changes.clear()
@@ -46,8 +47,8 @@ class Watch:
         if not changes:
             return
         self.seen = changes[-1].revision
-        if self._listener is not None:
-            self._listener(changes)
+        if self.listener is not None:
+            self.listener(changes)
             return
         room = BACKLOG - len(self._changes)
         self._changes += changes[:room]

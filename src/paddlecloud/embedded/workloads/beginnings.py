@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable
 
 from ...api.core import ConfigMap, Namespace, ServiceAccount
-from ...api.meta import Metadata
+from ...api.meta import Key, Metadata, Resource
 from ...cluster import requests
 from ...cluster.client import Client
 from ...errors import AlreadyExists, Conflict, Forbidden, NotFound
@@ -20,6 +20,12 @@ from .collector import Informers
 ROOT_CA = "kube-root-ca.crt"
 BINDINGS = requests.Place("rbac.authorization.k8s.io/v1", "rolebindings")
 KINDS = (Namespace, ServiceAccount, ConfigMap)
+
+
+def concerns(old: Resource | None, new: Resource | None) -> bool:
+    """Whether a change can make a look find something: of all ConfigMaps only the authority's own can."""
+    found = new or old
+    return not isinstance(found, ConfigMap) or found.name == ROOT_CA
 
 
 def without_account(namespaces: Iterable[Namespace], accounts: Iterable[ServiceAccount]) -> list[Namespace]:
@@ -64,7 +70,10 @@ class Beginnings:
 
     async def _publish_authority(self, namespaces: Iterable[Namespace]) -> None:
         authority = self._client.access.ca or ""
-        lacking, wrong = without_authority(namespaces, self._informers[ConfigMap].all(), authority)
+        # One look-up a namespace: there may be ten thousand other maps.
+        places = [Key(namespace.name, ROOT_CA) for namespace in namespaces]
+        maps = [found for place in places if (found := self._informers[ConfigMap].get(place)) is not None]
+        lacking, wrong = without_authority(namespaces, maps, authority)
         for namespace in lacking:
             metadata = Metadata(name=ROOT_CA, namespace=namespace.name)
             try:

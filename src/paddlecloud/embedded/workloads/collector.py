@@ -1,11 +1,13 @@
 """Garbage collection by owner: background, foreground and orphaning, as Kubernetes does it.
 
-`collect` is pure: from all objects to what should happen. `Collector` carries it out, and believes that
-an owner is gone only after the server itself said so: a cache may be behind.
+`collect` is pure: from the families of objects to what should happen to some of them. `Collector` carries it
+out for those that a change concerns, now and then for all, and believes that an owner is gone only after the
+server itself said so: a cache may be behind.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +29,7 @@ from ...cluster.client import Client
 from ...cluster.informer import Informer
 from ...errors import Conflict, NotFound
 from .everything import Everything
+from .families import Families
 
 NAMESPACED: tuple[type[Resource], ...] = (
     Pod,
@@ -38,7 +41,7 @@ NAMESPACED: tuple[type[Resource], ...] = (
     StatefulSet,
     Event,
     *OURS,
-    *EMBEDDED_ONLY,
+    *(kind for kind in EMBEDDED_ONLY if kind.namespaced),
 )
 KINDS: tuple[type[Resource], ...] = (*NAMESPACED, Namespace)
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
@@ -55,28 +58,21 @@ class Work:
     """Objects that lose a finalizer: nothing of theirs is left to wait for."""
 
 
-def collect(objects: Iterable[Resource]) -> Work:
-    everything = list(objects)
-    alive = {o.uid: o for o in everything}
-    dependents: dict[str, list[Resource]] = {}
-    for obj in everything:
-        for owner in obj.metadata.owner_references:
-            dependents.setdefault(owner.uid, []).append(obj)
+def collect(families: Families, candidates: Iterable[Resource]) -> Work:
     delete, disown, release = [], [], []
-    for obj in everything:
-        if obj.metadata.deletion_timestamp is None and obj.metadata.owner_references:
-            lost = {r.uid for r in obj.metadata.owner_references if r.uid not in alive}
-            solid = [r for r in obj.metadata.owner_references if r.uid in alive and not goes(alive[r.uid])]
-            orphaned = any(
-                r.uid in alive and ORPHAN in held(alive[r.uid]) for r in obj.metadata.owner_references
-            )
+    for obj in candidates:
+        if obj.metadata.deletion_timestamp is None:
+            references = obj.metadata.owner_references
+            there = [owner for r in references if (owner := families.find(r.uid))]
+            lost = {r.uid for r in references} - {owner.uid for owner in there}
+            solid = not all(map(goes, there))
+            orphaned = any(ORPHAN in held(owner) for owner in there)
             if solid and lost:
                 disown.append((obj, frozenset(lost)))
-            elif not solid and not orphaned:
+            elif references and not solid and not orphaned:
                 delete.append(obj)
-        if obj.metadata.deletion_timestamp is None:
             continue
-        mine = dependents.get(obj.uid, [])
+        mine = families.dependents(obj.uid)
         if ORPHAN in held(obj):
             disown += [(child, frozenset({obj.uid})) for child in mine]
             release += [(obj, ORPHAN)] if not mine else []
@@ -110,11 +106,31 @@ def blocks(child: Resource, owner: str) -> bool:
 class Collector:
     def __init__(self, client: Client, everything: Everything) -> None:
         self._client, self._everything = client, everything
+        self._families, self._other_kinds = Families(), False
+        self.changed = asyncio.Event()
+        """There is somebody to look at."""
+        everything.follow(self._follow)
 
     async def look(self) -> None:
         # An owner of a kind that was not listed yet would look like one that is gone.
         await self._everything.complete.wait()
-        work = collect(o for informer in self._everything.informers for o in informer.all())
+        if self._other_kinds:
+            self._other_kinds = False
+            self._families = Families(o for i in self._everything.informers for o in i.all())
+        # Whoever looks although nobody told of anything looks at all.
+        candidates = self._families.concerned() or self._families.everybody()
+        try:
+            await self._work(collect(self._families, candidates))
+        except BaseException:
+            self._families.concern(obj.uid for obj in candidates)
+            raise
+
+    def _follow(self, old: Resource | None, new: Resource | None) -> None:
+        self._other_kinds = self._other_kinds or (old is None and new is None)
+        if self._families.change(old, new) or self._other_kinds:
+            self.changed.set()
+
+    async def _work(self, work: Work) -> None:
         for obj in work.delete:
             if not any([await self._alive(r, obj.namespace) for r in obj.metadata.owner_references]):
                 await self._delete(obj)
@@ -134,13 +150,22 @@ class Collector:
     async def _delete(self, obj: Resource) -> None:
         try:
             await self._client.delete(type(obj), obj.key, uid=obj.uid)
-        except (NotFound, Conflict):
+        except NotFound:
             return
+        except Conflict:
+            self._again(obj)
 
     async def _patch(self, obj: Resource, metadata: dict[str, Any]) -> None:
         # Written over exactly what was seen: a newer object is looked at again.
         seen = {"uid": obj.uid, "resourceVersion": obj.metadata.resource_version}
         try:
             await self._client.patch(type(obj), obj.key, {"metadata": {**metadata, **seen}})
-        except (NotFound, Conflict):
+        except NotFound:
             return
+        except Conflict:
+            self._again(obj)
+
+    def _again(self, obj: Resource) -> None:
+        """The server knew more of it than was seen: look once more when that has come."""
+        self._families.concern([obj.uid])
+        self.changed.set()

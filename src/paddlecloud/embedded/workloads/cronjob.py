@@ -13,8 +13,8 @@ from typing import Any
 from ...api.batch import CronJob, Job
 from ...api.meta import Metadata
 from ...controllers.contract import Controller, Decision, Deed, Note, Snapshot
+from ...controllers.schedule import MANY, Missed, Schedule, after, missed, parse
 from ...errors import Invalid
-from .schedule import MANY, Missed, Schedule, after, missed, parse
 from .stamps import moment, stamp
 from .telling import note_of
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ... import log
@@ -17,6 +17,7 @@ from ...cluster.informer import Informer
 from ...cluster.kubeconfig import Access
 from ...cluster.metadata import MetadataClient, kind_class, served_kinds
 from ...errors import PaddleCloudError
+from .families import bonds
 
 # They are many, own nothing, are owned by nobody who waits for them, and end by themselves.
 IGNORED = (("", "events"), ("events.k8s.io", "events"))
@@ -32,12 +33,6 @@ def name_of(kind: type[Resource]) -> tuple[str, str]:
     return (kind.group(), kind.plural)
 
 
-def bonds(obj: Resource) -> tuple[Any, ...]:
-    """What of an object the fate of others depends on."""
-    metadata = obj.metadata
-    return metadata.uid, metadata.deletion_timestamp, metadata.finalizers, metadata.owner_references
-
-
 class Everything:
     def __init__(self, access: Access, whole: Mapping[type[Resource], Informer[Any]]) -> None:
         self._access = access
@@ -48,6 +43,9 @@ class Everything:
         self._slim: dict[tuple[str, str], tuple[Informer[Any], asyncio.Task[None]]] = {}
         self._stale = asyncio.Event()
         self._listeners: list[asyncio.Event] = []
+        self._followers: list[Callable[[Resource | None, Resource | None], None]] = []
+        self._grown = False
+        """Kinds have come that nobody was told of yet."""
         self.complete = asyncio.Event()
         """All kinds have been listed once."""
 
@@ -55,6 +53,13 @@ class Everything:
         """An event of the caller's own, set when anything comes, goes, or changes its bonds to others."""
         self._listeners.append(asyncio.Event())
         return self._listeners[-1]
+
+    def follow(self, follower: Callable[[Resource | None, Resource | None], None]) -> None:
+        """Call with (old, new) at every change; with twice None after kinds went or came.
+
+        What of a new kind was there and gone before its first list is told of by nobody else.
+        """
+        self._followers.append(follower)
 
     @property
     def informers(self) -> list[Informer[Any]]:
@@ -104,6 +109,7 @@ class Everything:
             elif name not in IGNORED:
                 if name in self._slim:
                     self._slim.pop(name)[1].cancel()
+                    self._tell(None, None)
                 self._follow(slim, kind)
         if self._listed is not None:
             self._listed.cancel()
@@ -113,14 +119,20 @@ class Everything:
         for informer in informers:
             await informer.synced.wait()
         self.complete.set()
+        if self._grown:
+            self._grown = False
+            self._tell(None, None)
 
     def _follow(self, slim: MetadataClient, kind: type[Resource]) -> None:
         informer: Informer[Any] = Informer(slim, kind)
         informer.nudged = True
         informer.subscribe(self._tell)
         self._slim[name_of(kind)] = (informer, asyncio.create_task(informer.run()))
+        self._grown = True
 
     def _tell(self, old: Resource | None, new: Resource | None) -> None:
+        for follower in self._followers:
+            follower(old, new)
         # Leases are renewed and statuses written all the time; who owns what stays.
         if old is not None and new is not None and bonds(old) == bonds(new):
             return

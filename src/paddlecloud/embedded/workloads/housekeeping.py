@@ -21,6 +21,7 @@ from .everything import Everything
 from .namespaces import conditions
 
 EVENTS_LIVE = timedelta(hours=1)
+SWEEPS_EVERY = timedelta(minutes=1)
 FEW = 100  # objects of a kind: one list of all of them serves however many namespaces go
 
 
@@ -39,14 +40,18 @@ class Housekeeping:
     ) -> None:
         self._client, self._informers, self._now = client, informers, now
         self._everything = everything
+        self._sweeps_at = now()
 
     async def look(self) -> None:
         namespaces = self._informers[Namespace].all()
         going = {n.name: n for n in namespaces if n.metadata.deletion_timestamp is not None}
         if going:
             await self._empty(going)
-        for event in expired(self._informers[Event].all(), self._now()):
-            await self._delete(event)
+        # There are thousands, and nobody waits for one to go.
+        if (now := self._now()) >= self._sweeps_at:
+            for event in expired(self._informers[Event].all(), now):
+                await self._delete(event)
+            self._sweeps_at = now + SWEEPS_EVERY
 
     async def _empty(self, going: dict[str, Namespace]) -> None:
         await self._everything.complete.wait()

@@ -11,12 +11,19 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from ... import log
+from ...api.meta import Resource
 from ...cluster.informer import Informer
 from ...errors import PaddleCloudError
 
 RETRY = 1.0
 SETTLE = 0.01  # seconds between looks; changes come in bursts, and one look serves them all
 REST = 3.0  # times what the last look cost: however many objects there are, it takes a quarter of a core
+Concerns = Callable[[Resource | None, Resource | None], bool]
+"""Whether a change from the one to the other is worth a look."""
+
+
+def everything_concerns(old: Resource | None, new: Resource | None) -> bool:
+    return True
 
 
 async def look_on_change(
@@ -27,17 +34,24 @@ async def look_on_change(
     every: float = 60.0,
     settle: float = SETTLE,
     changed: asyncio.Event | None = None,
+    concerns: Concerns = everything_concerns,
 ) -> None:
     """Call *look* at the start, after every change and every so often; errors are logged and retried.
 
     Who follows more than the informers given here sets *changed*. A look that costs what is there, not what
-    is new, asks for a longer time to *settle*.
+    is new, asks for a longer time to *settle*; who needs few objects of many says which changes it
+    *concerns*.
     """
     changed = changed or asyncio.Event()
     changed.set()
+
+    def heard(old: Resource | None, new: Resource | None) -> None:
+        if concerns(old, new):
+            changed.set()
+
     for informer in informers:
         await informer.synced.wait()
-        informer.subscribe(lambda old, new: changed.set())
+        informer.subscribe(heard)
     line = log.logger(f"workloads.{name}")
     rested = 0.0
     while True:

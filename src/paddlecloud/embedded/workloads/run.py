@@ -17,6 +17,7 @@ from ...controllers import all as ours
 from ...controllers import hub
 from ...controllers.contract import Controller
 from ...controllers.health import Health
+from ...controllers.passes import Times
 from ...controllers.runtime import Options, Runtime
 from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
@@ -24,20 +25,29 @@ from ..identity import known
 from . import (
     beginnings,
     cronjob,
+    datacenter,
     deployment,
     endpoints,
     job,
     knative,
+    mirrorkeeping,
     nodelife,
+    objectstore,
     podkeeping,
     replicaset,
+    revisions,
     statefulset,
 )
 from .collector import KINDS, Collector
 from .everything import Everything
 from .formernodes import forget_former
+from .gangkeeping import KINDS as GROUPING
+from .gangkeeping import GangKeeping
+from .gatewaykeeping import KINDS as ANNOUNCING
+from .gatewaykeeping import GatewayKeeping
 from .housekeeping import Housekeeping
 from .looking import RETRY, look_on_change
+from .mirrorkeeping import EVERY, MirrorKeeping
 from .scheduling import KINDS as PLACING
 from .scheduling import Scheduling
 from .volumes import KINDS as STORING
@@ -53,7 +63,8 @@ WORKLOADS: tuple[Controller, ...] = (
     endpoints.ABANDONED,
     podkeeping.CONTROLLER,
     knative.SERVICES,
-    knative.REVISIONS,
+    knative.ROUTES,
+    revisions.REVISIONS,
 )
 
 LAZY = 0.1
@@ -70,32 +81,45 @@ async def run(
     """Run until cancelled; *sockets* makes those that reach pods, where not every socket does."""
     async with Client(access, sockets=sockets) as client, asyncio.TaskGroup() as tasks:
         looked_at = (*controllers, nodelife.controller(utc_now()))
-        runtime = Runtime(looked_at, client, Options(), Health())
+        runtime = Runtime(looked_at, client, Options(times=Times(logs_kept=True)), Health())
         informers = runtime.informers
-        needed: tuple[type[Resource], ...] = (*KINDS, *PLACING, *STORING)
+        needed: tuple[type[Resource], ...] = (*KINDS, *PLACING, *STORING, *GROUPING, *ANNOUNCING)
         for kind in needed:
             if kind not in informers:
                 informers[kind] = Informer(client, kind)
         tasks.create_task(runtime.run())
         tasks.create_task(say_where_models_go(home, client))
+        tasks.create_task(datacenter.provide(home, client))
+        tasks.create_task(objectstore.provide(home, client))
         if chosen := known(home):
             tasks.create_task(forget_former(chosen.node_names, client))
+            announcing = GatewayKeeping(client, informers, chosen.gateway_port, utc_now)
+            told_of = [informers[k] for k in ANNOUNCING]
+            tasks.create_task(look_on_change("gateway", told_of, announcing.look, settle=LAZY))
         scheduling = Scheduling(client, informers, utc_now)
         volumes = Volumes(client, informers, home.volumes, utc_now)
         storing = [informers[k] for k in STORING]
         placing = [informers[k] for k in PLACING]
         tasks.create_task(look_on_change("scheduling", placing, scheduling.look))
+        gangs = GangKeeping(client, informers, utc_now)
+        grouping = [informers[k] for k in GROUPING]
+        tasks.create_task(look_on_change("gangs", grouping, gangs.look))
         tasks.create_task(look_on_change("volumes", storing, volumes.look))
         kept = [informers[k] for k in KINDS]
         everything = Everything(access, informers)
         tasks.create_task(everything.run())
         collector = Collector(client, everything)
         tasks.create_task(
-            look_on_change("collector", (), collector.look, changed=everything.told(), settle=LAZY)
+            look_on_change("collector", (), collector.look, changed=collector.changed, settle=LAZY)
         )
         beginning = beginnings.Beginnings(client, informers)
         first = [informers[k] for k in beginnings.KINDS]
-        tasks.create_task(look_on_change("beginnings", first, beginning.look))
+        tasks.create_task(look_on_change("beginnings", first, beginning.look, concerns=beginnings.concerns))
+        mirrors = MirrorKeeping(client, informers[ConfigMap], home.mirrors)
+        maps = [informers[ConfigMap]]
+        tasks.create_task(
+            look_on_change("mirrors", maps, mirrors.look, every=EVERY, concerns=mirrorkeeping.concerns)
+        )
         keeping = Housekeeping(client, informers, everything, utc_now)
         told = everything.told()
         tasks.create_task(look_on_change("housekeeping", kept, keeping.look, changed=told, settle=LAZY))
@@ -104,7 +128,8 @@ async def run(
 async def say_where_models_go(home: Home, client: Client) -> None:
     """The store of a fresh cluster is a folder of the home; an administrator may say otherwise."""
     settings = ConfigMap(
-        metadata=Metadata(name=hub.NAME, namespace=hub.NAMESPACE), data={hub.KEY: home.objects.as_uri()}
+        metadata=Metadata(name=hub.NAME, namespace=hub.NAMESPACE),
+        data={hub.KEY: (home.objects / "models").as_uri()},
     )
     while True:
         try:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...api.core import Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from ...api.meta import Key, Resource
-from ...api.scheduling import PodGroup, PriorityClass, StorageClass
+from ...api.scheduling import PodGroup, PriorityClass, Queue, StorageClass
 from ...cluster import requests
 from ...cluster.client import Client
 from ...cluster.informer import Informer
@@ -28,6 +28,7 @@ from ...scheduler.placement import Placement, World, ours, place
 
 KINDS: tuple[type[Resource], ...] = (
     Pod, Node, Namespace, PersistentVolumeClaim, PersistentVolume, StorageClass, PriorityClass, PodGroup,
+    Queue,
 )  # fmt: skip
 AT_ONCE = 16
 """Writes under way; more would only wait in the server."""
@@ -46,10 +47,11 @@ class Scheduling:
         self._assumed: dict[Key, str] = {}  # uids of pods we have bound and not yet seen on their nodes
         self._written: dict[Key, tuple[type[Resource], str]] = {}  # claims we settled: who shows it, and when
         self._stirred = True
+        callbacks: dict[type[Resource], Callable[[Any, Any], None]] = {
+            Pod: self._pod, Node: self._node, PodGroup: self._wish, Queue: self._wish,
+        }  # fmt: skip
         for kind in KINDS:
-            informers[kind].subscribe(
-                self._pod if kind is Pod else self._node if kind is Node else self._stir
-            )
+            informers[kind].subscribe(callbacks.get(kind, self._stir))
 
     async def look(self) -> None:
         if not self._stirred:
@@ -79,9 +81,10 @@ class Scheduling:
         claims = {c.key: c for c in self._informers[PersistentVolumeClaim].all()}
         return World(
             Storage(claims, named(PersistentVolume), named(StorageClass)),
-            {g.key: g for g in self._informers[PodGroup].all()},
-            named(PriorityClass),
-            {name: n.metadata.labels for name, n in named(Namespace).items()},
+            groups={g.key: g for g in self._informers[PodGroup].all()},
+            queues=named(Queue),
+            priorities=named(PriorityClass),
+            namespaces={name: n.metadata.labels for name, n in named(Namespace).items()},
         )
 
     async def _carry_out(self, placement: Placement) -> None:
@@ -245,6 +248,10 @@ class Scheduling:
         elif old is not None:
             self._stirred |= self._board.drop_node(old.name)
 
+    def _wish(self, old: PodGroup | Queue | None, new: PodGroup | Queue | None) -> None:
+        # How groups and queues fare is told after every placement; only what they ask for is news.
+        self._stirred |= old is None or new is None or wishes(old) != wishes(new)
+
     def _stir(self, old: Resource | None, new: Resource | None) -> None:
         self._stirred = True
 
@@ -273,6 +280,10 @@ def claims_of(pod: Pod) -> list[Key]:
 def asked(pod: Pod) -> tuple[Any, ...]:
     """All of a pod that decides where it goes."""
     return pod.spec, pod.metadata.labels, pod.metadata.annotations
+
+
+def wishes(obj: PodGroup | Queue) -> tuple[Any, ...]:
+    return obj.uid, obj.spec, obj.status.state if isinstance(obj, Queue) else ""
 
 
 def condition(pod: Pod) -> dict[str, Any]:

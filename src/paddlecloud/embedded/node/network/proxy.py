@@ -1,16 +1,19 @@
 """The listeners of Services: one at every place that somebody stands behind, and nowhere else.
 
-A Service without ready pods is refused by the kernel at once. Connections that are open outlive any change
-of the routes; what changed holds for the next one.
+A Service without ready pods is refused by the kernel at once, but for one that is woken by a call: that call
+is held. Connections that are open outlive any change of the routes; what changed holds for the next one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from .... import log
+from ....api.meta import Key
 from .balancing import Turns
 from .datagrams import DatagramRelay
 from .reach import Machine, Reach, bound
@@ -18,14 +21,25 @@ from .relay import Caller, Desk
 from .routing import Behind, Endpoint, Front, Routes
 
 NOBODY = Behind()
+WOKEN_WITHIN = 60.0
+ASK_AGAIN = 5.0
+"""Seconds without news after which a Deployment is woken once more."""
+Wake = Callable[[Key], Awaitable[None]]
+
+
+async def nobody_wakes(_: Key) -> None:
+    pass
 
 
 class Proxy:
     """Keeps the listeners that the routes ask for."""
 
-    def __init__(self, reach: Reach | None = None) -> None:
+    def __init__(self, reach: Reach | None = None, wake: Wake = nobody_wakes) -> None:
         self._reach = reach or Machine()
-        self._routes: Routes = {}
+        self._wake = wake
+        self.routes: Routes = {}
+        self._changed = asyncio.Event()
+        self._calls: dict[Key, float] = {}
         self._turns: dict[Front, Turns] = {}
         self._listeners: dict[Front, asyncio.Server | DatagramRelay] = {}
         self._desks: dict[Front, Desk] = {}
@@ -39,8 +53,10 @@ class Proxy:
 
     async def follow(self, wanted: Routes) -> None:
         """Listen where *wanted* says and nowhere else; connections that are open stay open."""
-        self._routes = wanted
-        served = {front for front, behind in wanted.items() if behind.endpoints}
+        self.routes = wanted
+        self._changed.set()
+        self._changed = asyncio.Event()
+        served = {front for front, behind in wanted.items() if behind.endpoints or behind.wakes}
         for front in self._listeners.keys() - served:
             self._listeners.pop(front).close()
         for front in self._turns.keys() - wanted.keys():
@@ -78,17 +94,43 @@ class Proxy:
             )
             return relay
         answered = partial(self._answered, front)
-        desk = self._desks.setdefault(front, Desk(candidates, answered, self._reach))
+        desk = self._desks.setdefault(
+            front, Desk(candidates, answered, self._reach, partial(self._somebody, front))
+        )
         listener = bound(self._reach, place, socket.SOCK_STREAM)
         return await loop.create_server(lambda: Caller(desk), sock=listener, backlog=1024)
 
+    async def _somebody(self, front: Front) -> None:
+        """Return when somebody stands behind *front*, or when it took too long."""
+        key = self.routes.get(front, NOBODY).wakes
+        if key is None:
+            return
+        self._calls[key] = now()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WOKEN_WITHIN):
+                while not self.routes.get(front, NOBODY).endpoints:
+                    changed = self._changed
+                    await self._wake(key)
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(ASK_AGAIN):
+                            await changed.wait()
+
+    def last_calls(self, now: float) -> dict[Key, float]:
+        """When those who are woken by calls were called last; now, for who is in a conversation."""
+        for front, behind in self.routes.items():
+            if behind.wakes:
+                desk = self._desks.get(front)
+                known = self._calls.setdefault(behind.wakes, now)
+                self._calls[behind.wakes] = now if desk and desk.callers else known
+        return dict(self._calls)
+
     def _candidates(self, front: Front, client: str) -> list[Endpoint]:
         turns = self._turns.setdefault(front, Turns())
-        return turns.candidates(self._routes.get(front, NOBODY), client, now())
+        return turns.candidates(self.routes.get(front, NOBODY), client, now())
 
     def _answered(self, front: Front, client: str, endpoint: Endpoint) -> None:
         turns = self._turns.setdefault(front, Turns())
-        turns.answered(self._routes.get(front, NOBODY), client, endpoint, now())
+        turns.answered(self.routes.get(front, NOBODY), client, endpoint, now())
 
 
 def now() -> float:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import cast
 
 from .reach import Machine, Reach, connected
@@ -74,8 +74,11 @@ class Desk:
         candidates: Callable[[str], Iterable[Endpoint]],
         answered: Callable[[str, Endpoint], None] = lambda client, endpoint: None,
         reach: Reach | None = None,
+        somebody: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.candidates, self.answered, self.reach = candidates, answered, reach or Machine()
+        self.somebody = somebody
+        """Returns when there is somebody to try; None: nobody is waited for."""
         self.callers: set[Caller] = set()
 
     def hang_up(self) -> None:
@@ -129,6 +132,8 @@ class Caller(Side):
         assert self.transport is not None
         loop = asyncio.get_running_loop()
         client = str((self.transport.get_extra_info("peername") or ("",))[0])
+        if self._desk.somebody is not None:
+            await self._desk.somebody()
         for endpoint in self.candidates(client):
             with contextlib.suppress(OSError, TimeoutError):
                 async with asyncio.timeout(CONNECT_WITHIN):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ....api.core import Pod, Service
+from ....api.core import WAKES, Pod, Service
 from ....api.endpoints import EndpointSlice
 from ....api.meta import Key
 
@@ -41,6 +41,8 @@ class Behind:
     endpoints: tuple[Endpoint, ...] = ()
     affinity: float = 0.0
     """Seconds that a client stays with the endpoint it had; 0: every connection takes its turn."""
+    wakes: Key | None = None
+    """The Deployment to wake while there are no endpoints."""
 
 
 Routes = dict[Front, Behind]
@@ -56,13 +58,19 @@ def routes(services: Iterable[Service], slices: Iterable[EndpointSlice], pods: I
     found: Routes = {}
     for service in sorted(services, key=lambda s: (str(s.metadata.creation_timestamp or ""), s.key)):
         for port in service.spec.get("ports") or ():
-            behind = Behind(endpoints_of(by_service.get(service.key, []), port), affinity(service.spec))
+            there = endpoints_of(by_service.get(service.key, []), port)
+            behind = Behind(there, affinity(service.spec), wakes(service))
             for front in fronts(service, port):
                 found.setdefault(front, behind)
     for pod in sorted(pods, key=lambda p: (str(p.metadata.creation_timestamp or ""), p.key)):
         for front, endpoint in host_ports(pod):
             found.setdefault(front, Behind((endpoint,)))
     return found
+
+
+def wakes(service: Service) -> Key | None:
+    name = service.metadata.annotations.get(WAKES)
+    return Key(service.namespace, name) if name else None
 
 
 def host_ports(pod: Pod) -> Iterator[tuple[Front, Endpoint]]:

@@ -7,11 +7,10 @@ process of the container, and with it the whole process namespace. Only the stan
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 
-from .. import procfs
+from .. import lightly, procfs
+from ..lightly import signal
 from ..loop import Loop
 from . import identity, kernel, root
 from .cgroups import Group
@@ -134,7 +133,7 @@ def opened_target(name: str) -> int:
 
 def opened(path: str, complaint: str) -> int:
     """A pidfd of the process that a record in a file means."""
-    record = json.loads(procfs.text(path))
+    record = lightly.read(path)
     pid = int(record.get("pid", 0))
     fd = os.pidfd_open(pid) if pid else -1
     if fd < 0 or procfs.start_time(pid) != record["pidStart"] or record["boot"] != procfs.boot():

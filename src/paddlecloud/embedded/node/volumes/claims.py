@@ -62,12 +62,12 @@ def of_machine(name: str, persistent: PersistentVolume, place: Place) -> tuple[P
     if not local:
         why = f"PersistentVolume {persistent.name} is of a kind nodes here do not have"
         raise failed(name, why, "use hostPath, local, nfs or a driver that is registered")
-    path = Path(local["path"])
+    path = Path(hostpath.on_disk(local["path"], place.disk))
     # A volume in our home is ours to make; any other folder is the user's.
     ours = path.parent == place.persistent
     kind = "DirectoryOrCreate" if ours else local.get("type") or "Directory"
     new = not path.exists()
-    checked = hostpath.checked(name, local["path"], kind)
+    checked = hostpath.checked(name, str(path), kind)
     if ours and new:
         checked.chmod(0o777)
     return checked, ours
@@ -100,6 +100,7 @@ async def driven(
         pod=pod.uid,
         namespace=pod.namespace,
         target=place.folder / name,
+        node=pod.node,
         read_only=bool(csi.get("readOnly") or claim.get("readOnly")),
         secrets=await secrets_of(name, csi, pod, sources),
         **request,

@@ -1,7 +1,12 @@
-"""Paths of the machine, checked against the type that the pod says they have."""
+"""Paths of the machine, checked against the type that the pod says they have.
+
+Nodes of one machine share its paths, but for those below `/var/lib/paddlecloud`: there each has its own disk.
+A folder on that disk that was made for pods goes with the last of them if it is empty.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Callable
@@ -18,6 +23,49 @@ CHECKS: dict[str, tuple[Callable[[int], bool], str]] = {
     "CharDevice": (stat.S_ISCHR, "a character device"),
     "BlockDevice": (stat.S_ISBLK, "a block device"),
 }
+
+
+OWN = "/var/lib/paddlecloud/"
+RECORD = "folders.json"
+
+
+def on_disk(text: str, disk: Path | None) -> str:
+    """The path that *text* is on a node with that *disk*; without one, and elsewhere, it is the machine's."""
+    if disk is None or not text.startswith(OWN):
+        return text
+    # Joined as a text: what leads out of it with `..` is refused later, not resolved.
+    return f"{disk}/{text.removeprefix(OWN)}"
+
+
+def note(pod: Path, path: Path) -> None:
+    """Write down in the folder of a *pod* that it uses a folder on the disk of its node."""
+    known = noted(pod)
+    if str(path) not in known:
+        new = pod / (RECORD + ".new")
+        new.write_text(json.dumps([*known, str(path)]), encoding="utf-8")
+        new.rename(pod / RECORD)
+
+
+def noted(pod: Path) -> list[str]:
+    try:
+        found: list[str] = json.loads((pod / RECORD).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return []
+    return found
+
+
+def tidy(pod: Path, disk: Path) -> None:
+    """The *pod* is gone: its folders on the *disk* go where nothing is in them, and those above them."""
+    for text in noted(pod):
+        path = Path(text)
+        while path != disk and path.is_relative_to(disk):
+            try:
+                path.rmdir()
+            except FileNotFoundError:
+                pass
+            except OSError:
+                break
+            path = path.parent
 
 
 def checked(volume: str, text: str, kind: str) -> Path:

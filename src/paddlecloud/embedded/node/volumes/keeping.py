@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ....api.core import ConfigMap, Pod, Secret
+from ....api.core import ConfigMap, Secret
 from ....api.meta import Resource
 from ....cluster.informer import Informer
 from ....cluster.kubeconfig import Access
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from ..roster import Roster
 
 
-async def keep_files(access: Access, pods: Informer[Pod], roster: Roster, shop: Workshop) -> None:
+async def keep_files(access: Access, roster: Roster, shop: Workshop) -> None:
     """Keep the files of all pods of *roster* as the cluster says, until cancelled."""
     refreshing = Refreshing(
         roster.every, lambda pod: place_of(pod, shop), shop.upstream, shop.recorder, roster.evict
     )
-    pods.subscribe(refreshing.pod_changed)
     async with MetadataClient(access) as slim, asyncio.TaskGroup() as tasks:
         for kind in (ConfigMap, Secret):
             known = kind_class(kind.api_version, kind.kind, kind.plural, namespaced=True)

@@ -43,6 +43,8 @@ class Place:
     """Capacity, for limits that are not set."""
     plugins: Plugins = field(default_factory=dict)
     """Drivers by name."""
+    disk: Path | None = None
+    """The node's own, where host paths below `/var/lib/paddlecloud` lie; None: they are the machine's."""
     now: float = 0.0
 
     def secret(self, name: str) -> Path:

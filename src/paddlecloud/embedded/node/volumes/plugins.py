@@ -26,6 +26,8 @@ class Request:
     target: Path
     """A folder of the pod that the driver may make and fill."""
     read_only: bool = False
+    node: str = ""
+    """Where the pod runs: several virtual nodes are one machine."""
     secrets: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 

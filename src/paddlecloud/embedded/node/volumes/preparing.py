@@ -41,7 +41,11 @@ async def empty_dir(volume: Volume, pod: Pod, place: Place, sources: Sources) ->
 
 async def host_path(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Path:
     said = volume["hostPath"]
-    return hostpath.checked(volume["name"], said["path"], said.get("type") or "")
+    path = hostpath.on_disk(said["path"], place.disk)
+    checked = hostpath.checked(volume["name"], path, said.get("type") or "")
+    if path != said["path"] and said.get("type") == "DirectoryOrCreate":
+        hostpath.note(place.folder.parent, checked)
+    return checked
 
 
 async def claim(volume: Volume, pod: Pod, place: Place, sources: Sources) -> Path:

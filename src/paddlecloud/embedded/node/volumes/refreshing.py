@@ -1,7 +1,8 @@
 """Keeps the files of running pods as the cluster says: ConfigMaps, Secrets, labels, tokens.
 
 A change wakes the pods that refer to it; tokens are looked at every so often. What cannot be had right now
-stays as it was, the pod hears of it, and the next look tries again.
+stays as it was, the pod hears of it, and the next look tries again. What a pod shows of itself is the
+business of who keeps it: that one alone knows which of two versions is the newer.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from .filling import FILLED, SECRET, fill, folder_of, token_due
 from .places import ACCESS, Place, Sources, Volume, volumes_of
 
 LOG = log.logger("node.volumes")
-PERIODIC = (*SECRET, "downwardAPI")
-"""What is brought up to date although nobody said that it changed: tokens get old, fields cost nothing."""
 
 
 class Reference(NamedTuple):
@@ -46,19 +45,12 @@ class Refreshing:
         self._pods, self._place, self._sources, self._recorder = pods, place, sources, recorder
         self._evict = evict
         self._changed: set[Reference] = set()
-        self._relabelled: dict[str, Pod] = {}
         self._wake = asyncio.Event()
 
     def changed(self, kind: str, key: Key) -> None:
         """A ConfigMap or Secret is another now."""
         self._changed.add(Reference(kind, *key))
         self._wake.set()
-
-    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        if old is not None and new is not None and shown(old) != shown(new):
-            # As it was told here: who keeps the pod may hear of it a moment later.
-            self._relabelled[new.uid] = new
-            self._wake.set()
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -70,33 +62,12 @@ class Refreshing:
                     on_time = False
             self._wake.clear()
             changed, self._changed = self._changed, set()
-            relabelled, self._relabelled = self._relabelled, {}
             for pod in list(self._pods()):
-                newer = relabelled.get(pod.uid)
-                # With the time it is the tokens' turn; with it, whatever was missed is made up for.
-                if on_time or newer or changed & references(pod):
-                    await self.refresh(newer or pod, tokens_only=on_time and not newer)
+                # With the time it is the tokens' turn.
+                if on_time or changed & references(pod):
+                    await refresh(pod, self._place(pod), self._sources, self._recorder, tokens_only=on_time)
                 if on_time:
                     await self.weigh(pod)
-
-    async def refresh(self, pod: Pod, tokens_only: bool = False) -> None:
-        """Bring the files of one pod up to date; volumes that were never made are left to its preparation."""
-        if pod.finished or pod.metadata.deletion_timestamp is not None:
-            return
-        place = self._place(pod)
-        for volume in volumes_of(pod):
-            filled = next((kind for kind in FILLED if kind in volume), "")
-            if not filled or (tokens_only and filled not in PERIODIC):
-                continue
-            if not folder_of(volume, place).is_dir():
-                continue
-            if tokens_only and volume["name"].startswith(ACCESS) and not token_due(volume, place):
-                continue  # every pod has one: nobody is asked about it until it is time
-            try:
-                await fill(volume, pod, place, self._sources)
-            except (PaddleCloudError, OSError) as error:
-                LOG.warning("volume %s of pod %s stays as it was: %s", volume["name"], pod.key, error)
-                await self._recorder.warn(pod, "FailedMount", str(error))
 
     async def weigh(self, pod: Pod) -> None:
         """End a pod whose emptyDir holds more than it may."""
@@ -107,6 +78,27 @@ class Refreshing:
             why = f'Usage of EmptyDir volume "{found.volume}" exceeds the limit "{found.limit}". '
             await self._recorder.warn(pod, "Evicted", why)
             self._evict(pod, why)
+
+
+async def refresh(
+    pod: Pod, place: Place, sources: Sources, recorder: Recorder, tokens_only: bool = False
+) -> None:
+    """Bring the files of one pod up to date; volumes that were never made are left to its preparation."""
+    if pod.finished or pod.metadata.deletion_timestamp is not None:
+        return
+    for volume in volumes_of(pod):
+        filled = next((kind for kind in FILLED if kind in volume), "")
+        if not filled or (tokens_only and filled not in SECRET):
+            continue
+        if not folder_of(volume, place).is_dir():
+            continue
+        if tokens_only and volume["name"].startswith(ACCESS) and not token_due(volume, place):
+            continue  # every pod has one: nobody is asked about it until it is time
+        try:
+            await fill(volume, pod, place, sources)
+        except (PaddleCloudError, OSError) as error:
+            LOG.warning("volume %s of pod %s stays as it was: %s", volume["name"], pod.key, error)
+            await recorder.warn(pod, "FailedMount", str(error))
 
 
 def shown(pod: Pod) -> tuple[Any, ...]:

@@ -45,6 +45,14 @@ class Optional:
 NONE = Optional()
 
 
+class Partly(dict[str, Any]):
+    """An object that holds more than its schema names: rules cannot ask for the rest, but it counts."""
+
+    def __init__(self, named: dict[str, Any], rest: dict[str, Any]) -> None:
+        super().__init__(named)
+        self.rest = rest
+
+
 @dataclass(frozen=True)
 class TypeName:
     name: str
@@ -98,6 +106,7 @@ def equal(a: Any, b: Any) -> bool:
             isinstance(b, dict)
             and a.keys() == b.keys()
             and all(equal(value, b[key]) for key, value in a.items())
+            and getattr(a, "rest", {}) == getattr(b, "rest", {})
         )
     if isinstance(a, Optional) and isinstance(b, Optional):
         return a.present == b.present and equal(a.value, b.value)

@@ -1,7 +1,7 @@
 """Following the logs of pods that come and go: every run of every container is read once, from its beginning.
 
 Who is there is looked at again and again; a run that is new is read by a thread of its own. It ends when
-nobody speaks any more and for a while nobody came.
+nobody speaks any more and for a while nobody came, or when whoever looks says that it is over.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ QUIET = 2.0
 DEFAULT = "kubectl.kubernetes.io/default-container"
 
 
+GONE = -1
+"""The number of a run of which only the kept log is left."""
+
+
 class Run(NamedTuple):
     """One run of one container of one pod; a new pod of an old name is another."""
 
@@ -29,6 +33,10 @@ class Run(NamedTuple):
     uid: str
     number: int
 
+    def of_the_past(self) -> Run:
+        """The same when its pod is no more."""
+        return self._replace(number=GONE)
+
 
 @dataclass(frozen=True)
 class Look:
@@ -36,6 +44,12 @@ class Look:
     """Those that have a log by now."""
     alive: bool
     """Whether more may come of the pods that are there."""
+    over: bool = False
+    """Nobody need come any more: what has ended is read to its end, and that is all."""
+    gone: tuple[Run, ...] = ()
+    """Runs of pods that are gone, to be read where nothing of their pod was."""
+    lasting: frozenset[Run] = frozenset()
+    """Those that go on although it is over: parameter servers, say."""
 
 
 def look_at(pods: Iterable[Pod], container: str, every: bool) -> Look:
@@ -79,20 +93,24 @@ def followed(
         now = clock()
         if looked is None or now - looked >= EVERY:
             seen = look()
-            for run in (run for run in seen.runs if run not in known):
+            heard = {run.uid for run in known}
+            fresh = [run for run in seen.runs if run not in known]
+            for run in (*fresh, *(run for run in seen.gone if run.uid not in heard)):
                 threading.Thread(target=pour, args=(run, looked is None), daemon=True).start()
                 known.add(run)
                 reading.add(run)
             looked = now
-            if seen.alive or reading:
+            if (reading - seen.lasting) or (seen.alive and not seen.over):
                 quiet_since = now
-            elif now - quiet_since >= QUIET:
+            elif (seen.over and not reading) or now - quiet_since >= QUIET:
                 return
         try:
             run, line = lines.get(timeout=max(0.0, EVERY - (clock() - looked)))
         except Empty:
             continue
-        if line is None:
-            reading.discard(run)
-        else:
+        if line is not None:
             yield run, line
+            continue
+        reading.discard(run)
+        if seen.over and not reading:
+            return

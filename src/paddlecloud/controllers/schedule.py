@@ -1,4 +1,4 @@
-"""Schedules of CronJobs: five fields or a word, in a time zone; the moments they name; pure.
+"""Schedules: five fields or a word, in a time zone; the moments they name; pure.
 
 A local time that a change of clocks skips is skipped; one that comes twice comes twice.
 """
@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
 
-from ...errors import Invalid
+from ..errors import Invalid
 
 WORDS = {
     "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",

@@ -1,0 +1,111 @@
+"""What the pipelines service keeps beside runs: experiments, pipelines, versions, schedules, the cache."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from .meta import Column, Resource, Value
+from .workflowrun import WORKFLOWS, PipelineRef
+
+AGE = Column("Age", ".metadata.creationTimestamp", "date")
+
+
+class ExperimentSpec(Value):
+    display_name: str = ""
+    description: str = ""
+    archived: bool = False
+
+
+class Experiment(Resource):
+    """A group of runs."""
+
+    api_version, plural = WORKFLOWS, "experiments"
+    categories = ("paddle",)
+    columns = (Column("Name", ".spec.displayName"), AGE)
+    has_status, holds_data = False, True
+
+    spec: ExperimentSpec = ExperimentSpec()
+
+
+class PipelineSpec(Value):
+    display_name: str = ""
+    description: str = ""
+    default_version: str = ""
+    """The version a run is of that names none; empty: the newest."""
+
+
+class Pipeline(Resource):
+    """A pipeline that was uploaded; its packages are its versions."""
+
+    api_version, plural = WORKFLOWS, "pipelines"
+    categories = ("paddle",)
+    columns = (Column("Name", ".spec.displayName"), AGE)
+    has_status, holds_data = False, True
+
+    spec: PipelineSpec = PipelineSpec()
+
+
+class PipelineVersionSpec(Value):
+    pipeline: str
+    """Name of the Pipeline."""
+    display_name: str = ""
+    description: str = ""
+    package: PipelineRef
+    generation: str = "v2"
+
+
+class PipelineVersion(Resource):
+    """One package of a pipeline; it does not change."""
+
+    api_version, plural = WORKFLOWS, "pipelineversions"
+    categories = ("paddle",)
+    columns = (Column("Pipeline", ".spec.pipeline"), Column("Name", ".spec.displayName"), AGE)
+    has_status, holds_data, immutable = False, True, True
+
+    spec: PipelineVersionSpec
+
+
+class RecurringRunSpec(Value):
+    display_name: str = ""
+    description: str = ""
+    enabled: bool = True
+    run: dict[str, Any] = {}
+    """The spec of the runs it makes."""
+    cron: str = ""
+    """Six fields, seconds first."""
+    interval_seconds: int = 0
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    max_concurrency: int = 1
+    no_catchup: bool = False
+
+
+class RecurringRun(Resource):
+    """Runs of one pipeline at times of a schedule."""
+
+    api_version, plural = WORKFLOWS, "recurringruns"
+    categories = ("paddle",)
+    columns = (Column("Name", ".spec.displayName"), Column("Cron", ".spec.cron"), AGE)
+    has_status = False
+
+    spec: RecurringRunSpec = RecurringRunSpec()
+
+
+class StepCacheSpec(Value):
+    outputs: dict[str, Any] = {}
+    artifacts: dict[str, Any] = {}
+    run: str = ""
+    step: str = ""
+    within_seconds: float | None = None
+    """How long it may be used, as the step that left it said."""
+
+
+class StepCache(Resource):
+    """What a step handed over, under the digest of all it was made of and given."""
+
+    api_version, plural = WORKFLOWS, "stepcaches"
+    columns = (Column("Run", ".spec.run"), Column("Step", ".spec.step"), AGE)
+    has_status, immutable = False, True
+
+    spec: StepCacheSpec = StepCacheSpec()

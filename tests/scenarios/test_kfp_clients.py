@@ -1,0 +1,105 @@
+"""Unmodified clients of both generations of Kubeflow Pipelines, on a cluster that is up."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.kubernetes.waiting import until
+from tests.pipelines.environment import HERE, command, run
+from tests.pipelines.playing import PACKAGES
+from tests.scenarios.pdc_home import PdcHome
+
+from paddlecloud.embedded.identity import known
+
+pytestmark = pytest.mark.long
+PROGRAMS = HERE / "programs"
+DEMO = HERE.parent.parent / "examples" / "ppocr-detection" / "pipeline-demo.py"
+
+
+def service(cluster: PdcHome) -> str:
+    identity = known(cluster.home)
+    assert identity is not None
+    return identity.pipelines
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = (line.partition(" ")[::2] for line in done.stdout.splitlines() if "details:" not in line)
+    return dict(said)
+
+
+def test_the_client_of_the_second_generation(cluster: PdcHome, tmp_path: Path) -> None:
+    said = lines(run(2, PROGRAMS / "second_client.py", service(cluster), str(PACKAGES), home=tmp_path))
+
+    assert said == {
+        "experiment": "True",
+        "state": "SUCCEEDED",
+        "tasks": "[('add', 'SUCCEEDED'), ('add-2', 'SUCCEEDED')]",
+        "pipeline": "True",
+        "versions": "['kept', 'two']",
+        "version": "run SUCCEEDED",
+        "runs": "['five', 'of a version']",
+        "archived": "ARCHIVED",
+        "unknown": "400 True",
+        "failed": "FAILED True",
+        "left": "[]",
+    }
+
+
+def test_the_client_of_the_first_generation(cluster: PdcHome, tmp_path: Path) -> None:
+    said = lines(run(1, PROGRAMS / "first_client.py", service(cluster), str(PACKAGES), home=tmp_path))
+
+    assert said == {
+        "experiment": "True",
+        "status": "Succeeded",
+        "nodes": "[('add-numbers', 'Succeeded'), ('add-numbers-2', 'Succeeded')]",
+        "versions": "['older', 'two']",
+        "version": "run Succeeded",
+        "runs": "['five', 'of a version']",
+        "unknown": "400 True",
+        "failed": "Failed True",
+        "left": "[]",
+    }
+
+
+def test_the_command_line_of_the_second_generation(cluster: PdcHome, tmp_path: Path) -> None:
+    line = ["kfp", "--endpoint", service(cluster), "run", "create", "--experiment-name", "by hand"]
+    done = command(2, [*line, "--package-file", str(PACKAGES / "second-volume.yaml"), "--watch"], tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "SUCCEEDED" in done.stdout
+
+
+def test_the_program_of_the_documents_runs_with_nothing_changed_but_the_host(
+    cluster: PdcHome, tmp_path: Path
+) -> None:
+    """As far as it gets without the data of the documents: the volume is there, the data set waits."""
+    cluster.ok("pipeline", "components", str(tmp_path / "yaml"))
+    program = tmp_path / "pipeline-demo.py"
+    program.write_text(DEMO.read_text().replace("http://www.my-pipeline-ui.com:80", service(cluster)))
+    done = run(1, program, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    def the_run() -> str:
+        return next(x for x in cluster.ok("pipeline", "ls").splitlines() if "paddle ocr detection demo" in x)
+
+    name = the_run().split()[0]
+    until(lambda: "✔ ppocr-detection-pvc" in cluster.ok("pipeline", "show", name), what="the volume")
+    cluster.ok("delete", "wfr", name, "-n", "kubeflow")
+
+
+@pytest.mark.parametrize("generation, program", [(1, "first"), (2, "second")])
+def test_the_packages_are_what_the_compilers_write(generation: int, program: str, tmp_path: Path) -> None:
+    """But for the moment of compilation."""
+    for file in sorted(PACKAGES.glob(f"{program}-*.yaml")):
+        made = tmp_path / file.name
+        name = file.stem.removeprefix(f"{program}-")
+        done = run(generation, PROGRAMS / f"{program}.py", name, str(made), home=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert timeless(made) == timeless(file)
+
+
+def timeless(file: Path) -> list[str]:
+    return [line for line in file.read_text().splitlines() if "pipeline_compilation_time" not in line]
