@@ -1,7 +1,8 @@
 # Everything starts here and needs no more than make and Python 3.11 or 3.12.
 # The environment lives in .venv; every target that needs it brings it up to date first.
 
-PYTEST = .venv/bin/pytest
+# What failed beside other tests is tried once more alone.
+PYTEST = .venv/bin/python -m tests.again
 
 # Hundreds of processes start in a test run; each would compile all it imports again.
 unexport PYTHONDONTWRITEBYTECODE

@@ -49,7 +49,7 @@ def as_ordinary_user(arguments: list[str]) -> int:
         checkout = user.check_out()
         # A short folder: the name of a socket has room for about a hundred letters.
         base = f"--basetemp={user.folder / 't'}"
-        command = [str(checkout / ".venv" / "bin" / "pytest"), base, *arguments]
+        command = [str(checkout / ".venv" / "bin" / "python"), "-m", "tests.again", base, *arguments]
         return subprocess.run(command, cwd=checkout, env=user.environ, **user.rights).returncode
 
 
@@ -59,7 +59,7 @@ def in_confinement(arguments: list[str]) -> int:
         raise NotHere("this machine lets nobody confine a process")
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [*inside, sys.executable, "-m", "pytest", *arguments], cwd=ROOT, env=environ
+        [*inside, sys.executable, "-m", "tests.again", *arguments], cwd=ROOT, env=environ
     ).returncode
 
 

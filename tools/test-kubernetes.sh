@@ -22,12 +22,12 @@ fi
 
 # What runs on the real node mostly waits for it: it does so beside everything else, and is told at the end.
 told=$(mktemp)
-.venv/bin/pytest --real-kubernetes tests/contracts/test_contract_node*.py tests/kubernetes "$@" >"$told" 2>&1 &
+.venv/bin/python -m tests.again --real-kubernetes tests/contracts/test_contract_node*.py tests/kubernetes "$@" >"$told" 2>&1 &
 nodes=$!
 trap 'kill "$nodes" 2>/dev/null || true; rm -f "$told"' EXIT
-.venv/bin/pytest --real-kubernetes --ignore-glob='*/test_contract_node*' tests/contracts tests/cluster tests/controllers \
+.venv/bin/python -m tests.again --real-kubernetes --ignore-glob='*/test_contract_node*' tests/contracts tests/cluster tests/controllers \
     tests/clients "$@" || code=$?
-.venv/bin/pytest -m kubectl --every-kubectl tests/contracts tests/clients "$@" || code=$?
+.venv/bin/python -m tests.again -m kubectl --every-kubectl tests/contracts tests/clients "$@" || code=$?
 wait "$nodes" || code=$?
 cat "$told"
 exit "$code"

@@ -73,7 +73,7 @@ async def test_a_long_text_that_is_being_read_holds_nobody_up(api: Lone) -> None
     longest = 0.0
     while not reading.done():
         begun = time.monotonic()
-        assert (await asyncio.to_thread(api.rest.get, "/readyz")).status == 200
+        assert (await asyncio.to_thread(api.rest.get, "/livez")).status == 200
         longest = max(longest, time.monotonic() - begun)
     assert longest < await reading / 2
 
