@@ -70,6 +70,11 @@ class Home:
         return self.root / "run"
 
     @property
+    def api_socket(self) -> Path:
+        """Where the API speaks with the platform's own processes."""
+        return self.run / "api.sock"
+
+    @property
     def lock(self) -> Path:
         """Held by the supervisor and by every process it started."""
         return self.run / "supervisor.lock"

@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from .meta import Resource
+from .sentences import DescribedSchema
 from .template import OPAQUE
 
 DROPPED = ("$defs", "title", "default", "$ref", "anyOf", "allOf")
 
 
 def crd(kind: type[Resource]) -> dict[str, Any]:
-    schema = structural(kind.model_json_schema(by_alias=True), defaults=False)
+    described = kind.model_json_schema(by_alias=True, schema_generator=DescribedSchema)
+    schema = structural(described, defaults=False)
     schema["properties"] = {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
@@ -23,9 +25,8 @@ def crd(kind: type[Resource]) -> dict[str, Any]:
         "metadata": {"type": "object"},
     }
     if "spec" in schema["properties"]:
-        spec = kind.model_json_schema(by_alias=True)
         schema["properties"]["spec"] = structural(
-            spec["properties"]["spec"], spec.get("$defs", {}), defaults=True
+            described["properties"]["spec"], described.get("$defs", {}), defaults=True
         )
     version: dict[str, Any] = {
         "name": kind.version(),

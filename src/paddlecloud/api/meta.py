@@ -14,11 +14,12 @@ from pydantic.alias_generators import to_camel
 
 
 class Value(BaseModel):
-    """A frozen value: snake_case in Python, camelCase on the wire, documented by attribute docstrings."""
+    """A frozen value: snake_case in Python, camelCase on the wire, its fields documented below them.
 
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, frozen=True, use_attribute_docstrings=True
-    )
+    What reads and checks a value is made when the first one comes: many kinds have no objects on a laptop.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, defer_build=True)
 
     def wire(self) -> dict[str, Any]:
         """Only what was said."""

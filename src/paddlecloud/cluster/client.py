@@ -7,17 +7,21 @@ surfaces at once. Only errors of `paddlecloud.errors` leave this module.
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import socket
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import aiohttp
 from yarl import URL
 
+from .. import localsockets
 from ..api.meta import Key, Resource
 from ..errors import Expired, NotFound, Unreachable
 from . import requests
@@ -57,10 +61,8 @@ class Client:
         self._to_pods: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        context = tls(self.access)
-        connector = aiohttp.TCPConnector(limit=0, ssl=context if context is not None else True)
         timeout = aiohttp.ClientTimeout(total=ANSWER_WITHIN, sock_connect=CONNECT_WITHIN)
-        self._session = aiohttp.ClientSession(connector=connector, timeout=timeout)
+        self._session = aiohttp.ClientSession(connector=connector(self.access), timeout=timeout)
         return self
 
     async def __aexit__(
@@ -252,7 +254,7 @@ class Client:
         sending = self._session.request(
             request.method,
             # Encoded already: a second encoding would spoil selectors and names.
-            URL(self.access.server + request.target, encoded=True),
+            URL(self.access.base + request.target, encoded=True),
             headers={**request.headers, **self._bearer.headers()},
             data=request.body,
             proxy=self.access.proxy or None,
@@ -269,3 +271,18 @@ class Client:
                 f"{self.access.name} at {self.access.server} does not answer: {cause}",
                 next_step="check that it runs: `pdc status`",
             ) from error
+
+
+def connector(access: Access) -> aiohttp.BaseConnector:
+    if access.socket is not None:
+        return to_socket(access.socket)
+    context = tls(access)
+    return aiohttp.TCPConnector(limit=0, ssl=context if context is not None else True)
+
+
+def to_socket(path: Path) -> aiohttp.UnixConnector:
+    """Connections to the socket at *path*, which may be longer than a name of a socket."""
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    made = aiohttp.UnixConnector(localsockets.name_in(folder, path.name), limit=0)
+    weakref.finalize(made, os.close, folder)
+    return made

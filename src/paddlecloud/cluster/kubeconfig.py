@@ -47,6 +47,13 @@ class Access:
     """The name in the server's certificate, where it is not that of its address."""
     proxy: str = ""
     """An HTTP proxy on the way to the server."""
+    socket: Path | None = None
+    """A socket of this machine at which the server speaks without TLS: its folder says who may open it."""
+
+    @property
+    def base(self) -> str:
+        """What the path of a request is put behind."""
+        return self.server if self.socket is None else "http://localhost"
 
 
 def choose(

@@ -19,7 +19,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +157,7 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
     def access(name: str) -> Any:
         from ..cluster.kubeconfig import from_kubeconfig
 
-        return from_kubeconfig(home.run / f"{name}.kubeconfig")
+        return replace(from_kubeconfig(home.run / f"{name}.kubeconfig"), socket=home.api_socket)
 
     def sockets() -> Callable[..., socket.socket] | None:
         if not identity.routed:

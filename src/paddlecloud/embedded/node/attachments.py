@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from ... import localsockets
 from ...errors import Failed
-from . import sockets
 from .guests import CLOSE, HEAD, RESIZE, SOCKET, SPEAKS, STDERR, STDIN, STDOUT
 
 Send = Callable[[int, bytes], Awaitable[None]]
@@ -60,7 +60,7 @@ class Attachment:
 async def attached(run_folder: Path, wanted: set[int]) -> AsyncIterator[Attachment]:
     """Visit the container of a run for the streams *wanted*; raises `Failed` when nobody opens."""
     try:
-        connection = sockets.connected(run_folder / SOCKET)
+        connection = localsockets.connected(run_folder / SOCKET)
     except OSError as error:
         raise Failed(f"the container cannot be attached to: {error.strerror}") from error
     reader, writer = await asyncio.open_unix_connection(sock=connection)

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from . import sockets
+from ... import localsockets
 from .forwarding import Forwarding
 from .logserving import KeptLogs, Logs
 from .measuring import Measuring
@@ -62,7 +62,7 @@ async def serving(path: Path, roster: Roster, shop: Workshop) -> AsyncIterator[N
         app, access_log=None, shutdown_timeout=0.5, handler_cancellation=True, auto_decompress=False
     )
     await runner.setup()
-    with closing(sockets.listening(path)) as listener:
+    with closing(localsockets.listening(path)) as listener:
         await web.SockSite(runner, listener).start()
         try:
             yield

@@ -15,10 +15,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ... import log
+from ... import localsockets, log
 from ...errors import Failed
 from ...settings import Home
-from . import sockets, warmstarts
+from . import warmstarts
 from .warmstarts import Warmth
 from .zygote import SOCKET
 
@@ -68,11 +68,11 @@ class Launcher:
             async with self._warming.setdefault(warmth.name, asyncio.Lock()):
                 path = self._home.run / f"{warmth.name}.sock"
                 try:
-                    connection = sockets.connected(path)
+                    connection = localsockets.connected(path)
                 except (FileNotFoundError, ConnectionRefusedError):
                     await asyncio.to_thread(warmstarts.write, warmth, self._home.run)
                     await start_zygote(self._home, self._user_namespace, warmth)
-                    connection = sockets.connected(path)
+                    connection = localsockets.connected(path)
             answer = await self._asked(connection, "run", attempt)
         if answer not in ("started", "taken"):
             raise Failed(answer.removeprefix("failed ") or "no answer of the warm zygote")
@@ -142,11 +142,11 @@ class Launcher:
         path = self._home.run / SOCKET
         async with self._starting:
             try:
-                connection = sockets.connected(path)
+                connection = localsockets.connected(path)
             except (FileNotFoundError, ConnectionRefusedError):
                 await start_zygote(self._home, self._user_namespace)
                 try:
-                    connection = sockets.connected(path)
+                    connection = localsockets.connected(path)
                 except OSError as error:
                     raise Failed(f"the zygote does not listen on {path}: {error.strerror}") from error
         return connection

@@ -1,4 +1,8 @@
-"""Runs the API of one home: opens the store, prepares it, listens on loopback with TLS."""
+"""Runs the API of one home: opens the store, prepares it, listens on loopback with TLS.
+
+The platform's own processes come by a socket in a folder that only its user enters: seventy watches under TLS
+would cost ten megabytes more.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
-from ... import log
+from ... import localsockets, log
 from ...errors import Failed, Unavailable
 from ...settings import Home
 from ..identity import Identity
@@ -53,6 +57,7 @@ async def serving(home: Home, identity: Identity) -> AsyncIterator[Objects]:
     # A watcher must not hold up the end of the process.
     runner = web.ServerRunner(server, shutdown_timeout=1.0)
     await runner.setup()
+    await web.SockSite(runner, localsockets.listening(home.api_socket, WAITING), backlog=WAITING).start()
     site = web.TCPSite(
         runner,
         "127.0.0.1",

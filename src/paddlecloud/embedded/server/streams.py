@@ -15,6 +15,7 @@ from urllib.parse import quote
 import aiohttp
 from aiohttp import WSMsgType, web
 
+from ...cluster.client import to_socket
 from ...errors import ApiError, BadRequest, NotFound, Unavailable, from_status
 from .. import websockets
 from ..store import Place
@@ -133,7 +134,7 @@ class NodeStreams:
         if self._session is None:
             # A log may be followed for days.
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.UnixConnector(str(self._socket), limit=0),
+                connector=to_socket(self._socket),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=5),
                 auto_decompress=False,
             )

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .... import localsockets
 from ...ranges import Ranges
-from .. import sockets
 from ..zygote import SOCKET
 from . import doors
 
@@ -71,7 +71,7 @@ class Doors:
 
 
 def opened(run: Path) -> socket.socket:
-    connection = sockets.connected(run / SOCKET)
+    connection = localsockets.connected(run / SOCKET)
     try:
         connection.settimeout(PATIENCE)
         connection.sendall(b"doors " + os.fsencode(run) + b"\n")

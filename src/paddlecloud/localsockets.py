@@ -13,14 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-def listening(path: Path) -> socket.socket:
-    """A socket that listens at *path*, closed to other users; what a dead process left there goes."""
+def listening(path: Path, waiting: int = 128) -> socket.socket:
+    """A socket that listens at *path*, closed to other users; what a dead process left there goes.
+
+    So many connections may be *waiting* to be accepted.
+    """
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with short_name(path) as name:
         listener.bind(name)
     path.chmod(0o600)
-    listener.listen(128)
+    listener.listen(waiting)
     listener.setblocking(False)
     return listener
 
@@ -42,6 +45,11 @@ def connected(path: Path) -> socket.socket:
 def short_name(path: Path) -> Iterator[str]:
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:
-        yield f"/proc/self/fd/{folder}/{path.name}"
+        yield name_in(folder, path.name)
     finally:
         os.close(folder)
+
+
+def name_in(folder: int, name: str) -> str:
+    """A name for what is in the folder behind the descriptor, as long as that is open."""
+    return f"/proc/self/fd/{folder}/{name}"
