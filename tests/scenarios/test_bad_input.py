@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.kubernetes.waiting import until
 from tests.scenarios.manifests import job, sample_set
 from tests.scenarios.pdc_home import PdcHome
@@ -60,6 +61,21 @@ def test_a_misspelled_field_is_refused_and_nothing_is_made(cluster: PdcHome, nam
 
     assert said.code == 1 and 'unknown field "spec.wroker"' in said.text
     assert cluster.pdc("get", "job", name).code == 1
+
+
+def test_an_object_that_is_refused_does_not_keep_the_others_from_being_made(
+    cluster: PdcHome, name: str
+) -> None:
+    texts = [
+        yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": one}, "data": data})
+        for one, data in ((f"{name}-a", {"k": "v"}), ("No_Name", {}), (f"{name}-b", {"k": "v"}))
+    ]
+
+    said = cluster.pdc("apply", "-f", "-", stdin="---\n".join(texts))
+
+    assert said.code == 1
+    assert f"configmap/{name}-a created" in said.text and f"configmap/{name}-b created" in said.text
+    assert "No_Name" in said.text and "1 of 3 objects were refused" in said.text
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ..api.meta import Key
 from ..cluster import requests
 from ..cluster.requests import Place, Request, Scope
 from ..controllers.contract import merge_patch
-from ..errors import Expired, NotFound, TimedOut, Unreachable, WrongUse
+from ..errors import ApiError, Expired, Failed, NotFound, TimedOut, Unreachable, WrongUse
 from ..sdk.client import Client
 from ..sdk.discovery import Served, find, fitting, holder, served
 from .context import Settings, namespace_option, output_option, pass_settings
@@ -107,11 +107,22 @@ def one(place: Place, scope: Scope, name: str) -> Request:
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @pass_settings
 def apply(settings: Settings, files: tuple[str, ...], namespace: str, dry_run: bool) -> None:
-    """Make objects what a file says."""
+    """Make objects what a file says; one that is refused does not keep the others from it."""
+    bodies = [body for file in files for body in manifests(file)]
+    refused: list[ApiError] = []
     with settings.connect() as client:
         kinds = served(client)
-        for body in (b for f in files for b in manifests(f)):
-            click.echo(apply_one(client, kinds, body, namespace, dry_run))
+        for body in bodies:
+            try:
+                click.echo(apply_one(client, kinds, body, namespace, dry_run))
+            except ApiError as error:
+                refused.append(error)
+                if len(bodies) > 1:
+                    click.echo(f"error: {error}", err=True)
+    if len(bodies) == 1 and refused:
+        raise refused[0]
+    if refused:
+        raise Failed(f"{len(refused)} of {len(bodies)} objects were refused; the others are as above")
 
 
 def manifests(file: str) -> list[dict[str, Any]]:
