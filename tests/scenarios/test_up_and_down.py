@@ -15,6 +15,7 @@ from tests.kubernetes.waiting import until
 from tests.scenarios.pdc_home import Foreground, PdcHome, fresh_home
 
 from paddlecloud.api.core import ConfigMap
+from paddlecloud.cli.clusters import interrupted_afterwards
 
 
 @pytest.mark.parametrize("detach", [(), ("--detach",)], ids=["foreground", "detached"])
@@ -128,6 +129,16 @@ def data_is_read(home: PdcHome, demo: Foreground) -> None:
 
 def training_runs(home: PdcHome, demo: Foreground) -> None:
     demo.until_said("loss ")
+
+
+def test_an_interrupt_amid_the_start_of_a_process_counts_when_it_is_known() -> None:
+    done = False
+    with pytest.raises(KeyboardInterrupt), interrupted_afterwards():
+        os.kill(os.getpid(), signal.SIGINT)
+        done = True
+
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupted_walk_with_keep_leaves_the_cluster_and_says_so(home: PdcHome) -> None:

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -47,29 +48,50 @@ def start(home: Home, arguments: list[str]) -> None:
     home.make()
     began = datetime.now(UTC)
     log_file = home.logs / "supervisor.log"
-    with log_file.open("ab") as output:
-        begin = output.tell()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "paddlecloud.cli.main", "--home", str(home), "up", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-
-    def check() -> None:
-        if process.poll() is not None:
-            said = log_file.read_bytes()[begin:].decode(errors="replace").strip()
-            raise Failed(said.removeprefix("error: ") or f"the cluster ended with code {process.returncode}")
-
+    process: subprocess.Popen[bytes] | None = None
     try:
+        with log_file.open("ab") as output, interrupted_afterwards():
+            begin = output.tell()
+            process = subprocess.Popen(
+                [sys.executable, "-m", "paddlecloud.cli.main", "--home", str(home), "up", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        pid, ended = process.pid, process.poll
+
+        def check() -> None:
+            if (code := ended()) is not None:
+                said = log_file.read_bytes()[begin:].decode(errors="replace").strip()
+                raise Failed(said.removeprefix("error: ") or f"the cluster ended with code {code}")
+
         # Before it has taken its place, what answers are the orphans of a killed one, about to end.
-        wait_until_ready(home, began, check, taken=lambda: supervisor_of(home) == process.pid)
+        wait_until_ready(home, began, check, taken=lambda: supervisor_of(home) == pid)
     except BaseException:
         # Whoever gives up waiting must not be surprised by a cluster later on.
-        process.terminate()
-        process.wait()
+        if process is not None:
+            process.terminate()
+            process.wait()
         raise
+
+
+@contextmanager
+def interrupted_afterwards() -> Iterator[None]:
+    """Ctrl-C inside counts at the end: amid the start of a process it would leave one nobody knows of."""
+    came = False
+
+    def remember(*_: object) -> None:
+        nonlocal came
+        came = True
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def wait_until_ready(
