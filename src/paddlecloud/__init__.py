@@ -6,8 +6,9 @@
         for job in cluster.list(PaddleJob, "default").items:
             print(job.name, job.status.phase)
 
-The names below are the public ones; they are loaded when they are first used, so that a program which
-needs one part (a model server, say) does not pay for the others.
+`paddlecloud.templates` has a function for each ready-made workflow. The names below are the public ones; they
+are loaded when they are first used, so that a program which needs one part (a model server, say) does not pay
+for the others.
 """
 
 from __future__ import annotations
