@@ -95,7 +95,8 @@ def test_the_package_is_one_of_kfp_and_says_the_same(name: str) -> None:
 def test_values_are_parameters_of_the_pipeline_and_reach_the_training() -> None:
     pipeline = pipeline_of("text-detection", {"epochs": "10", "batch_size": 4})
     assert pipeline.graph.parameters == {
-        "name": "text-detection", "workers": 1, "epochs": 10, "batch_size": 4, "namespace": "kubeflow",
+        "name": "text-detection", "data_secret": "", "workers": 1, "epochs": 10, "batch_size": 4,
+        "namespace": "kubeflow",
     }  # fmt: skip
     told = step(pipeline.graph, "training").inputs
     assert told["config_changes"].template == (

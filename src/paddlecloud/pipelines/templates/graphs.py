@@ -48,7 +48,13 @@ def graph_of(template: Template, values: Mapping[str, Given]) -> Graph:
             arguments=template.says.samples,
         )
         where, name = drawn.output("uri"), made("{{parameter.name}}-samples")
-    data = pipeline.add(dataset.COMPONENT, name=name, namespace=namespace, source_uri=where)
+    data = pipeline.add(
+        dataset.COMPONENT,
+        name=name,
+        namespace=namespace,
+        source_uri=where,
+        source_secret=pipeline.parameter("data_secret"),
+    )
     told: dict[str, Any] = {key: put(text) for key, text in template.says.training.items()}
     job = pipeline.add(
         training.COMPONENT,

@@ -59,6 +59,7 @@ def common(name: str) -> dict[str, Parameter]:
         "data": Parameter(
             default="", about="Address of the data (s3://…, file:///…, pvc://claim/folder); empty: drawn."
         ),
+        "data_secret": Parameter(default="", about="Secret with the keys of the data, where it needs any."),
         "workers": Parameter(type="integer", default=1, least=1, most=64, about="Pods that train together."),
         "serve": Parameter(type="boolean", default=True, about="Whether the model is served afterwards."),
     }
