@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import templates as templates
     from .api.meta import Key as Key
     from .api.meta import Metadata as Metadata
     from .api.model import AliasChange as AliasChange
@@ -58,10 +59,13 @@ _WHERE = {
     "move_alias": "sdk.hub",
     "wait_for": "sdk.waiting",
 }
-__all__ = ["__version__", *_WHERE]
+_MODULES = ("templates",)
+__all__ = ["__version__", "templates", *_WHERE]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)

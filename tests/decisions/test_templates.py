@@ -14,10 +14,12 @@ from click.testing import CliRunner
 import paddlecloud.templates
 from paddlecloud.api.workflowgraph import Graph, Step
 from paddlecloud.cli.main import pdc
+from paddlecloud.cluster.kubeconfig import Access
 from paddlecloud.errors import NotFound, PaddleCloudError, WrongUse
 from paddlecloud.pipelines.reading import read_package
 from paddlecloud.pipelines.templates.description import find, planned_beside, templates
 from paddlecloud.pipelines.templates.pipeline import TemplatePipeline, pipeline_of
+from paddlecloud.sdk.client import Client
 from paddlecloud.settings import shipped
 
 SHIPPED = {
@@ -202,6 +204,23 @@ def test_in_python_every_template_is_a_function() -> None:
     assert "text_detection" in dir(paddlecloud.templates) and paddlecloud.templates.names() == list(SHIPPED)
     with pytest.raises(AttributeError, match="closest: text-detection"):
         _ = paddlecloud.templates.text_detecton
+
+
+def test_the_module_is_a_public_name_of_the_package() -> None:
+    assert "templates" in paddlecloud.__all__
+    assert all(getattr(paddlecloud, name) for name in paddlecloud.__all__)
+
+
+def test_a_run_needs_a_name_that_pods_can_have(nobody: Client) -> None:
+    for name in ("My_Run", "-x", "x" * 49):
+        with pytest.raises(WrongUse, match="cannot be the name of a run and its job"):
+            pipeline_of("ranking", {}).run(nobody, name=name)
+
+
+@pytest.fixture
+def nobody() -> Client:
+    """A client of a cluster that does not answer: whatever asks it anything fails."""
+    return Client(Access("https://127.0.0.1:1", "nowhere"))
 
 
 def said_by(*words: str) -> str:

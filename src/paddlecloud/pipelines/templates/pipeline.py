@@ -14,6 +14,7 @@ from typing import Any
 
 from ...api.workflowgraph import Graph
 from ...api.workflowrun import WorkflowRun
+from ...errors import WrongUse
 from ...sdk.client import Client
 from ..components.all import COMPONENTS
 from ..ir.writing import pipeline_spec
@@ -21,7 +22,10 @@ from ..reading import Package, package_of
 from ..running import submit_package
 from .description import Template, find
 from .graphs import NAMESPACE, graph_of
-from .parameters import Given
+from .parameters import NAME, Given
+
+LONGEST_RUN = 48
+"""The job is named like the run, and its pods after it."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,13 @@ class TemplatePipeline:
         return package_of(json.loads(json.dumps(self.spec)))
 
     def run(self, client: Client, namespace: str = NAMESPACE, *, name: str = "") -> WorkflowRun:
-        """Start it; the run that is returned has begun, and not ended."""
+        """Start it; the run that is returned has begun, and not ended. Raises `WrongUse` for a bad name."""
         own = name or f"{self.values['name']}-{secrets.token_hex(3)}"
+        if not NAME.fullmatch(own) or len(own) > LONGEST_RUN:
+            raise WrongUse(
+                f"{own!r} cannot be the name of a run and its job",
+                next_step=f"use up to {LONGEST_RUN} small letters, digits and dashes, a letter first",
+            )
         return submit_package(client, self.package, namespace, {"namespace": namespace}, own)
 
 
