@@ -171,6 +171,16 @@ def test_a_suite_of_the_users_brings_templates(tmp_path: Path) -> None:
     assert told["image"].value == "me/mine" and told["arguments"].template == "--depth {{parameter.depth}}"
 
 
+def test_what_has_no_default_is_shown_as_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PADDLECLOUD_SUITES", str(own_suite(tmp_path, OWN)[0]))
+
+    said = said_by("template", "show", "own-task")
+    assert "steps: dataset → training → modelhub → serving" in said
+    assert [line.split()[:3] for line in said.splitlines() if "(required)" in line] == [
+        ["data", "text", "(required)"], ["depth", "integer", "(required)"],
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "change, said",
     [

@@ -14,7 +14,7 @@ from rich.console import Console
 from ..api.workflowrun import RunPhase, StepPhase, WorkflowRun
 from ..errors import Failed, WrongUse
 from ..pipelines.templates.description import Template, find, planned_beside, templates
-from ..pipelines.templates.parameters import Parameter
+from ..pipelines.templates.parameters import Given, Parameter
 from ..pipelines.templates.pipeline import TemplatePipeline, pipeline_of
 from .context import Settings, pass_settings
 from .output import lay_out
@@ -76,10 +76,10 @@ def show(name: str, form: str) -> None:
 def shown(found: Template) -> dict[str, Any]:
     """All there is to know of a template, as data."""
     has = found.parameters()
-    anything = {key: "x" for key, said in has.items() if said.default is None}
-    if "data" in anything:
-        anything["data"] = "s3://bucket"
-    graph = TemplatePipeline(found, found.values(anything)).graph
+    # The steps are the same whatever is given for what has no default.
+    some: dict[str, Given] = {"integer": 0, "boolean": False, "text": "given"}
+    values = {key: some[said.type] if said.default is None else said.default for key, said in has.items()}
+    graph = TemplatePipeline(found, values).graph
     return {
         "name": found.name,
         "domain": found.says.domain,
