@@ -6,8 +6,9 @@
         for job in cluster.list(PaddleJob, "default").items:
             print(job.name, job.status.phase)
 
-The names below are the public ones; they are loaded when they are first used, so that a program which
-needs one part (a model server, say) does not pay for the others.
+`paddlecloud.templates` has a function for each ready-made workflow. The names below are the public ones; they
+are loaded when they are first used, so that a program which needs one part (a model server, say) does not pay
+for the others.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import templates as templates
     from .api.meta import Key as Key
     from .api.meta import Metadata as Metadata
     from .api.model import AliasChange as AliasChange
@@ -57,10 +59,13 @@ _WHERE = {
     "move_alias": "sdk.hub",
     "wait_for": "sdk.waiting",
 }
-__all__ = ["__version__", *_WHERE]
+_MODULES = ("templates",)
+__all__ = ["__version__", "templates", *_WHERE]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)

@@ -1,6 +1,7 @@
 """Addresses, names and signatures: everything about a source that needs no server."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,10 @@ from paddlecloud.cache.engine import Keys, Unfit
 from paddlecloud.cache.paths import covered, exact, inside
 from paddlecloud.cache.sources.client import last_words, variables
 from paddlecloud.cache.sources.endpoints import place
+from paddlecloud.cache.sources.folder import CLAIM, claimed
 from paddlecloud.cache.sources.source import Address
+from paddlecloud.controllers.dataruntimes import CLAIM_VARIABLE
+from paddlecloud.errors import Failed
 from paddlecloud.signing import signed
 
 
@@ -148,3 +152,19 @@ def test_what_the_client_says_is_told_without_keys() -> None:
     said = b"<INFO>: x [a@b.go:1]\n2026 juicefs[1] <FATAL>: list b2://acc:sec@x: refused [main@main.go:31]\n"
     assert last_words(said, Keys("acc", "sec")) == "list b2://…:…@x: refused"
     assert "without a word" in last_words(b"", None)
+
+
+def test_a_claim_is_read_below_where_it_is_mounted(tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "a.txt").write_text("a")
+    mounted = {CLAIM: str(tmp_path)}
+
+    assert CLAIM == CLAIM_VARIABLE
+    [entry] = claimed(Address("pvc://any/samples"), mounted).entries()
+    assert entry.path == "a.txt"
+    with pytest.raises(Failed, match="the claim has no folder sample"):
+        claimed(Address("pvc://any/sample"), mounted)
+    with pytest.raises(Unfit, match="leads out of the claim"):
+        claimed(Address("pvc://any/../x"), mounted)
+    with pytest.raises(Unfit, match="no claim is mounted here"):
+        claimed(Address("pvc://any/samples"), {})

@@ -14,6 +14,7 @@ BY_S3 = "bos s3 gs oss cos ks3 jss space obs oos scw minio scs ibmcos wasabi mss
     "schemes, way",
     [
         ("file", Way.FOLDER),
+        ("pvc", Way.CLAIM),
         (BY_S3, Way.BUCKET),
         ("http https", Way.WEB),
         ("webdav", Way.WEBDAV),
@@ -34,7 +35,7 @@ def test_every_source_that_a_set_may_name_has_a_way() -> None:
     "schemes, keys, ours",
     [
         # The client has no such source.
-        ("http https", "with and without", True),
+        ("http https pvc", "with and without", True),
         # It takes their keys from variables, or there are none.
         ("s3 minio bos oss cos obs eos", "with and without", False),
         ("webdav redis gs ks3 wasabi hdfs ceph file", "without", False),

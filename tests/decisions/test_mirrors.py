@@ -256,6 +256,8 @@ def test_a_job_reads_the_mirror_too_under_a_name_that_does_not_depend_on_it() ->
         ("file:///data/a/b", "file:///data/a", ""),
         ("file:///data/a/", "file:///data/a/", ""),
         ("s3://b/x", "file:///data/a", ""),
+        ("pvc://claim/b", "pvc://claim/a", ""),
+        ("pvc://other/a", "pvc://claim/a", "see no claim other"),
         ("file:///data/b", "file:///data/a", "see only file:///data/a, not file:///data/b"),
         ("file:///data/b", "s3://bucket/x", "see no folder of their node, not file:///data/b"),
     ],

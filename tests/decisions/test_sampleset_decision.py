@@ -220,6 +220,16 @@ def test_a_local_source_is_mounted_at_its_own_path() -> None:
     assert {"name": "source", "mountPath": "/my data"} in spec["containers"][0]["volumeMounts"]
 
 
+def test_a_claim_is_mounted_to_be_read_and_the_runtime_is_told_where() -> None:
+    spec = made(a_data_set(source={"uri": "pvc://words-task-center/samples"})).spec["template"]["spec"]
+
+    claim = {"claimName": "words-task-center", "readOnly": True}
+    assert {"name": "source", "persistentVolumeClaim": claim} in spec["volumes"]
+    [container] = spec["containers"]
+    [mount] = [m for m in container["volumeMounts"] if m["name"] == "source"]
+    assert mount["readOnly"] and {"name": "SOURCE_CLAIM", "value": mount["mountPath"]} in container["env"]
+
+
 def test_more_partitions_change_the_runtime_in_place() -> None:
     before, after = a_data_set(), a_data_set(partitions=3)
     [update] = plan([made(before)], Decision(None, (made(after),))).update

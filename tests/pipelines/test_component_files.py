@@ -9,12 +9,21 @@ import pytest
 import yaml
 from tests.pipelines.environment import HERE, run
 
+from paddlecloud.api.meta import Key
 from paddlecloud.errors import WrongUse
 from paddlecloud.pipelines.component import check_types
 from paddlecloud.pipelines.componentfiles import component_file
+from paddlecloud.pipelines.components import samples
 from paddlecloud.pipelines.components.all import COMPONENTS
 from paddlecloud.pipelines.reading import read_package
-from paddlecloud.pipelines.suitecommands import changes, check_project, overrides, train_command
+from paddlecloud.pipelines.suitecommands import (
+    changes,
+    check_project,
+    export_command,
+    exported,
+    overrides,
+    train_command,
+)
 
 DEMO = HERE.parent.parent / "examples" / "ppocr-detection" / "pipeline-demo.py"
 BY_NAME = {c.name: c for c in COMPONENTS}
@@ -117,6 +126,52 @@ def test_devices_bring_the_distributed_launcher() -> None:
     assert train_command({**TRAINING, "gpu_per_node": "2"})[:5] == [
         "python", "-m", "paddle.distributed.launch", "--gpus", "0,1",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "project, config, trained, left, model",
+    [
+        (
+            "PaddleOCR", "configs/rec/words.yml",
+            'Train.dataset.label_file_list=["/mnt/data-center/d/t.txt"]',
+            "Global.pretrained_model=/mnt/task-center/models/best_accuracy", "inference",
+        ),
+        (
+            "PaddleClas", "ppcls/configs/ResNet18.yaml",
+            "DataLoader.Train.dataset.cls_label_path=/mnt/data-center/d/t.txt",
+            "Global.pretrained_model=/mnt/task-center/models/ResNet18/best_model", "inference",
+        ),
+        (
+            "PaddleDetection", "configs/picodet_s.yml", "TrainDataset.dataset_dir=/mnt/data-center/d/",
+            "weights=/mnt/task-center/models/picodet_s/best_model", "inference/picodet_s",
+        ),
+        ("PaddleNLP", "applications/train.py", "--do_train", "--do_export", "models/export"),
+    ],
+)  # fmt: skip
+def test_every_suite_is_told_in_its_own_words(
+    project: str, config: str, trained: str, left: str, model: str
+) -> None:
+    told = {**TRAINING, "project": project, "config_path": config, "dataset": "d", "train_label": "t.txt"}
+
+    assert trained in train_command(told) and left in export_command(told)
+    assert config in train_command(told) and exported(told) == model
+
+
+def test_changes_of_a_suite_without_configurations_are_flags() -> None:
+    told = {**TRAINING, "project": "PaddleNLP", "config_changes": "num_train_epochs=4, seed=7"}
+    command = train_command(told)
+    assert command[command.index("--num_train_epochs") :][:4] == ["--num_train_epochs", "4", "--seed", "7"]
+
+
+def test_samples_are_made_by_the_program_of_the_suite_on_the_volume() -> None:
+    inputs = {**BY_NAME["samples"].inputs, "image": "i", "pvc_name": "v", "arguments": "words --train 3"}
+    pod = samples.make_job(Key("ml", "a-samples"), {**inputs, "path": "samples/x"}).spec["template"]["spec"]
+
+    command = ["python", "make_data.py", "words", "--train", "3", "/mnt/task-center/samples/x"]
+    assert pod["containers"][0]["command"] == command
+    assert pod["volumes"][0]["persistentVolumeClaim"] == {"claimName": "v"}
+    with pytest.raises(WrongUse, match="is no folder of the volume"):
+        samples.make_job(Key("ml", "a-samples"), {**inputs, "path": "../x"})
 
 
 def test_weights_to_begin_with_keep_the_dots_of_their_name() -> None:

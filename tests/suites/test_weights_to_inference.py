@@ -70,3 +70,23 @@ def test_weights_alone_say_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "best.pdparams").write_bytes(b"x")
     done = run(program("export.py"), "--model", str(tmp_path), "--output", str(tmp_path / "out"))
     assert done.returncode == 1 and "has no network.py" in done.stderr
+
+
+SOFTPLUS = """
+import sys, paddle
+network = paddle.nn.Sequential(paddle.nn.Linear(3, 2), paddle.nn.Softplus(threshold=5.0))
+paddle.jit.save(network, sys.argv[1], input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+"""
+
+
+@pytest.mark.long
+def test_a_converter_that_aborts_leaves_a_report_and_no_failure(tmp_path: Path) -> None:
+    done = run("-c", SOFTPLUS, str(tmp_path / "model" / "inference"))
+    assert done.returncode == 0, done.stderr
+
+    done = run(program("convert.py"), "--model", str(tmp_path / "model"), "--output", str(tmp_path / "onnx"))
+    assert done.returncode == 0, done.stderr
+    said = json.loads((tmp_path / "onnx" / "conversion.json").read_text())
+    assert (
+        said["exact"] is False and "cannot be said in ONNX: paddle2onnx ended with signal" in said["message"]
+    )

@@ -35,7 +35,7 @@ class SecretReference(Value):
 
 class Source(Value):
     uri: str = Field("", min_length=10)
-    """Where the data is: bos://bucket/prefix, s3://…, http(s)://…, file:///path."""
+    """Where the data is: bos://bucket/prefix, s3://…, http(s)://…, file:///path, pvc://claim/folder."""
     secret_ref: SecretReference | None = None
     """Credentials of the source."""
 

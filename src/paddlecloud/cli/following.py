@@ -37,14 +37,13 @@ def follow(client: Client, run: WorkflowRun, console: Console) -> None:
                 view.step(name, node)
             training = state.status.nodes.get("training")
             if training and training.phase is StepPhase.RUNNING:
-                follow_job(client, state, view)
+                follow_job(client, Key(run.namespace, str(training.inputs.get("name") or "")), view)
             if state.status.phase.final:
                 return
 
 
-def follow_job(client: Client, run: WorkflowRun, view: View) -> None:
+def follow_job(client: Client, key: Key, view: View) -> None:
     """Show the training of a run until the job ends, from what rank 0 prints."""
-    key = Key(run.namespace, run.spec.parameters.get("job") or "")
     job = wait_until_running(client, key, view)
     if job is None:
         return

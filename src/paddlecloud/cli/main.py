@@ -32,6 +32,7 @@ MODULES = {
     "safekeeping": ("backup", "restore", "reset"),
     "images": ("image",),
     "pipeline": ("pipeline",),
+    "template": ("template",),
 }
 
 

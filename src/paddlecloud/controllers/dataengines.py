@@ -33,7 +33,7 @@ BUCKETS = frozenset({
 SCHEMES = (
     "bos", "s3", "hdfs", "gs", "wasb", "oss", "cos", "ks3", "ufile", "qingstor", "jss", "qiniu", "b2",
     "space", "obs", "oos", "scw", "minio", "scs", "ibmcos", "wasabi", "mss", "nos", "eos", "speedy",
-    "ceph", "swift", "webdav", "redis", "tikv", "file", "http", "https",
+    "ceph", "swift", "webdav", "redis", "tikv", "file", "pvc", "http", "https",
 )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ IMAGE, PORT = "paddlecloud/data", 7716
 ROOT, DATA, CACHE = "/sampleset", "/sampleset/data", "/cache"
 TOKEN, KEYS = "/etc/paddlecloud/runtime", "/etc/paddlecloud/keys"
 SOURCE = "source"
+CLAIM_VARIABLE, CLAIM_FOLDER = "SOURCE_CLAIM", "/mnt/source-claim"
+"""Where a claim that is the source is mounted, and the variable that says so."""
 UNPRIVILEGED = {
     "allowPrivilegeEscalation": False,
     # It is root, because the folders of a node are root's, with the right to read what others own.
@@ -113,12 +115,17 @@ def make_runtime(
     index = {"fieldRef": {"fieldPath": "metadata.labels['apps.kubernetes.io/pod-index']"}}
     # Where it listens: kubelets, unlike our nodes, tell nobody.
     own = {"fieldRef": {"fieldPath": "status.podIP"}}
+    seen_at = {"name": CLAIM_VARIABLE, "value": CLAIM_FOLDER}
     container: dict[str, Any] = {
         "name": "runtime",
         "image": IMAGE,
         "command": command(data, engine),
         "imagePullPolicy": "IfNotPresent",
-        "env": [{"name": "PARTITION", "valueFrom": index}, {"name": "POD_IP", "valueFrom": own}],
+        "env": [
+            {"name": "PARTITION", "valueFrom": index},
+            {"name": "POD_IP", "valueFrom": own},
+            *(seen_at for m in mounts if m["mountPath"] == CLAIM_FOLDER),
+        ],
         "ports": [{"name": "runtime", "containerPort": PORT}],
         "readinessProbe": {"httpGet": {"path": "/healthz", "port": PORT}, "periodSeconds": 2},
         "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}},
@@ -171,7 +178,7 @@ def storage(data: SampleSet, engine: str) -> tuple[list[dict[str, Any]], list[di
 
 
 def source_folder(uri: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """A source on the node, at the same path inside as outside: the URI means the same to both."""
+    """A source on the node, at the same path inside as outside: it means the same to both; or a claim."""
     parts = urlsplit(uri)
     if parts.scheme == "file":
         path = unquote(parts.path)
@@ -179,6 +186,11 @@ def source_folder(uri: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         yield (
             {"name": SOURCE, "hostPath": {"path": path, "type": "Directory"}},
             {"name": SOURCE, "mountPath": path},
+        )
+    if parts.scheme == "pvc":
+        yield (
+            {"name": SOURCE, "persistentVolumeClaim": {"claimName": parts.netloc, "readOnly": True}},
+            {"name": SOURCE, "mountPath": CLAIM_FOLDER, "readOnly": True},
         )
 
 

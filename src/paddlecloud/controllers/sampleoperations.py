@@ -101,7 +101,14 @@ def out_of_sight(job: SampleJob, data: SampleSet, mirrors: Mirrors) -> str:
     asked = mirrors.of(str(spec_options(job).get("source") or ""))
     own = mirrors.of(data.spec.source.uri) if data.spec.source else ""
     root = root_of(own, mirrors.table)
+    if asked.startswith("pvc://") and claim_of(asked) != claim_of(own):
+        return f"the runtimes of SampleSet {data.name} see no claim {claim_of(asked)}: make a SampleSet of it"
     if not asked.startswith("file://") or (own.startswith("file://") and covers(root, asked)):
         return ""
     seen = f"only {root}" if root.startswith("file://") else "no folder of their node"
     return f"the runtimes of SampleSet {data.name} see {seen}, not {asked}: make a SampleSet of that source"
+
+
+def claim_of(uri: str) -> str:
+    """The claim that `pvc://CLAIM/folder` names; empty for other sources."""
+    return uri.removeprefix("pvc://").partition("/")[0] if uri.startswith("pvc://") else ""

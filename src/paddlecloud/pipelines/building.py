@@ -7,7 +7,7 @@ with Pipeline("walk", source="file:///data") as pipeline:
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from ..api.workflowrun import Binding, Graph, Step
 from ..errors import WrongUse
@@ -30,7 +30,7 @@ class Added:
 
 
 class Pipeline:
-    def __init__(self, name: str, **parameters: str) -> None:
+    def __init__(self, name: str, /, **parameters: Any) -> None:
         self.name = name
         self._parameters = parameters
         self._steps: list[Step] = []

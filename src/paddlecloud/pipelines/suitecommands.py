@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import WrongUse
+from .suitedialects import NLP, dialect_of
 
 CENTER, TASK = "/mnt/data-center", "/mnt/task-center"
 PROJECTS = ("PaddleOCR", "PaddleClas", "PaddleDetection", "PaddleNLP", "PaddleRec", "PaddleSeg")
@@ -33,36 +34,67 @@ def train_command(inputs: Inputs) -> list[str]:
     if devices:
         gpus = ",".join(str(n) for n in range(devices))
         start = ["python", "-m", "paddle.distributed.launch", "--gpus", gpus, "--log_dir", TASK]
-    return [*start, "tools/train.py", "-c", inputs["config_path"], "-o", *overrides(inputs)]
+    if inputs["project"].lower() == NLP:
+        return [*start, inputs["config_path"], "--do_train", "--do_eval", *nlp_flags(inputs)]
+    dialect = dialect_of(inputs["project"])
+    flags = [*dialect.train_flags, *(dialect.curve_flags if with_curves(inputs) else ())]
+    told = ["-c", inputs["config_path"], "-o", *overrides(inputs)]
+    return [*start, "tools/train.py", *told, *(filled(flag, inputs) for flag in flags)]
 
 
 def export_command(inputs: Inputs) -> list[str]:
-    return [
-        "python",
-        "tools/export_model.py",
-        "-c",
-        inputs["config_path"],
-        "-o",
-        *overrides(inputs, export=True),
-    ]
+    if inputs["project"].lower() == NLP:
+        return ["python", inputs["config_path"], "--do_export", *nlp_flags(inputs)]
+    flags = [filled(flag, inputs) for flag in dialect_of(inputs["project"]).export_flags]
+    told = ["-c", inputs["config_path"], "-o", *overrides(inputs, export=True)]
+    return ["python", "tools/export_model.py", *told, *flags]
+
+
+def exported(inputs: Inputs) -> str:
+    """The folder of the exported model, on the volume of the pipeline."""
+    if inputs["project"].lower() == NLP:
+        return "models/export"
+    return filled(dialect_of(inputs["project"]).exported, inputs)
 
 
 def overrides(inputs: Inputs, export: bool = False) -> list[str]:
     """Those of the user first; where things lie is ours to say and comes after."""
+    dialect = dialect_of(inputs["project"])
     found = changes(inputs["config_changes"])
-    if inputs["use_visualdl"].lower() == "true" and not export:
-        found.append("Global.use_visualdl=True")
-    found += [f"Global.save_model_dir={TASK}/models/", f"Global.save_inference_dir={TASK}/inference/"]
+    if with_curves(inputs) and not export:
+        found += dialect.curves
+    found += [filled(place, inputs) for place in dialect.places]
     if export:
-        found.append(f"Global.pretrained_model={TASK}/models/best_accuracy")
+        found.append(filled(dialect.best, inputs))
     elif inputs["pretrain_model"]:
-        found.append(f"Global.pretrained_model={pretrained(inputs['pretrain_model'])}")
-    data = f"{CENTER}/{inputs['dataset']}/"
-    for part, label in (("Train", inputs["train_label"]), ("Eval", inputs["test_label"])):
-        found.append(f"{part}.dataset.data_dir={data}")
+        found.append(filled(dialect.begin, inputs))
+    for part, label in zip(dialect.parts, (inputs["train_label"], inputs["test_label"]), strict=True):
+        found.append(filled(dialect.folder, inputs, part=part))
         if label:
-            found.append(f'{part}.dataset.label_file_list=["{data}{label}"]')
+            found.append(filled(dialect.label, inputs, part=part, label=label))
     return found
+
+
+def nlp_flags(inputs: Inputs) -> list[str]:
+    """`num_train_epochs=4` as `--num_train_epochs 4`, then where things lie."""
+    pairs = [change.partition("=")[::2] for change in changes(inputs["config_changes"])]
+    flags = [word for name, value in pairs for word in (f"--{name.strip()}", value.strip())]
+    flags += ["--data_dir", data_folder(inputs), "--output_dir", f"{TASK}/models"]
+    return [*flags, "--logging_dir", f"{TASK}/models/vdl/"] if with_curves(inputs) else flags
+
+
+def with_curves(inputs: Inputs) -> bool:
+    return inputs["use_visualdl"].lower() == "true"
+
+
+def data_folder(inputs: Inputs) -> str:
+    return f"{CENTER}/{inputs['dataset']}/"
+
+
+def filled(text: str, inputs: Inputs, **more: str) -> str:
+    stem = inputs["config_path"].rpartition("/")[2].rpartition(".")[0]
+    weights = pretrained(inputs["pretrain_model"])
+    return text.format(task=TASK, data=data_folder(inputs), stem=stem, weights=weights, **more)
 
 
 def pretrained(place: str) -> str:

@@ -12,8 +12,9 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -48,16 +49,33 @@ def main() -> int:
     options.output.mkdir(parents=True, exist_ok=True)
     # A report of an earlier attempt must not be read as one on what comes now.
     (options.output / "conversion.json").unlink(missing_ok=True)
+    child = os.fork()
+    if not child:
+        os._exit(reported(options.output, lambda: convert(options.model, options.output / "model.onnx")))
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    # paddle2onnx aborts over operators it has no words for; the first process of a container would live on.
+    return code if code >= 0 else reported(options.output, lambda: aborted(options.model, -code))
+
+
+def reported(output: Path, conversion: Callable[[], dict[str, Any]]) -> int:
+    """Carry out *conversion* and write its report; the exit code."""
     failed = False
     try:
-        report = convert(options.model, options.output / "model.onnx")
-        print(f"converted to {options.output / 'model.onnx'}: {report['message']}", flush=True)
+        report = conversion()
+        print(f"converted to {output / 'model.onnx'}: {report['message']}", flush=True)
     except Failure as failure:
         report = {"format": "onnx", "exact": False, "message": str(failure)}
         failed = not isinstance(failure, Inexpressible)
-        print(f"conversion failed: {failure}", file=sys.stderr)
-    write(options.output / "conversion.json", json.dumps(report, indent=2).encode() + b"\n")
+        print(f"conversion failed: {failure}", file=sys.stderr, flush=True)
+    write(output / "conversion.json", json.dumps(report, indent=2).encode() + b"\n")
     return 1 if failed else 0
+
+
+def aborted(source: Path, number: int) -> NoReturn:
+    program, parameters = files(source)
+    why = f"paddle2onnx ended with signal {number}; its log names the operator"
+    raise refusal(program, parameters, why)
 
 
 def convert(source: Path, target: Path) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def within_reach(wish: SyncWish, aside: Path, run: Run) -> Iterator[SyncWish]:
 def read_by_us(wish: SyncWish) -> bool:
     scheme = wish.source.partition("://")[0]
     how = WAYS.get(scheme)
-    if how is Way.WEB:
+    if how in (Way.WEB, Way.CLAIM):
         return True
     has_keys = wish.keys is not None and bool(wish.keys.access or wish.keys.secret)
     return has_keys and scheme not in secrets.VARIABLES and how in (Way.BUCKET, Way.WEBDAV, Way.REDIS)

@@ -1,4 +1,4 @@
-"""A folder as a source: `file:///absolute/folder`, or a single file.
+"""A folder as a source: `file:///absolute/folder`, `pvc://CLAIM/folder`, or a single file.
 
 Links are followed to regular files inside the folder only: data must not be drawn in from elsewhere.
 """
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ...errors import Failed
 from ..engine import Unfit
 from .source import CHUNK, Address, Entry
+
+CLAIM = "SOURCE_CLAIM"
+"""The variable that says where a claim that is the source is mounted."""
 
 
 def folder(address: Address) -> Folder:
@@ -27,6 +30,24 @@ def folder(address: Address) -> Folder:
     if not root.exists():
         raise Failed(f"the source folder {root} does not exist", next_step="make it, or correct source.uri")
     return Folder(root.resolve())
+
+
+def claimed(address: Address, environ: Mapping[str, str]) -> Folder:
+    """The folder of `pvc://CLAIM/folder`, below where the claim is mounted.
+
+    Raises `Unfit` when no claim is mounted or the address leads out of it, `Failed` when there is no folder.
+    """
+    if not environ.get(CLAIM):
+        raise Unfit(f"{address.shown}: no claim is mounted here", next_step="make a SampleSet of that source")
+    whole = Path(environ[CLAIM]).resolve()
+    root = (whole / unquote(urlsplit(address.uri).path).strip("/")).resolve()
+    if not root.is_relative_to(whole):
+        raise Unfit(f"{address.shown} leads out of the claim", next_step="correct source.uri")
+    if not root.exists():
+        raise Failed(
+            f"the claim has no folder {root.relative_to(whole)}", next_step="make it, or correct source.uri"
+        )
+    return Folder(root)
 
 
 class Folder:

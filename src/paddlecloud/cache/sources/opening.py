@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -13,7 +14,7 @@ from ..engine import Unfit
 from . import client, endpoints
 from .archives import is_archive
 from .buckets import Bucket
-from .folder import folder
+from .folder import claimed, folder
 from .redis import Redis
 from .source import Address, Source
 from .web import web
@@ -40,13 +41,15 @@ def listed_cheaply(uri: str) -> bool:
     address = Address(uri)
     if address.scheme in ("http", "https"):
         return not is_archive(urlsplit(uri).path)
-    return address.scheme in ("file", "webdav", "webdavs", "redis", "rediss", *endpoints.SCHEMES)
+    return address.scheme in ("file", "pvc", "webdav", "webdavs", "redis", "rediss", *endpoints.SCHEMES)
 
 
 def source_of(address: Address, scratch: Path, check: Callable[[], None]) -> Source:
     match WAYS.get(address.scheme):
         case Way.FOLDER:
             return folder(address)
+        case Way.CLAIM:
+            return claimed(address, os.environ)
         case Way.BUCKET:
             return Bucket(endpoints.place(address.uri, no_https=address.no_https), address.keys)
         case Way.WEB:
@@ -67,6 +70,7 @@ class Way(StrEnum):
     """Who reads a source."""
 
     FOLDER = "the folder itself"
+    CLAIM = "the claim that is mounted"
     BUCKET = "our reader of S3"
     WEB = "our reader of files and archives behind HTTP"
     WEBDAV = "our reader of WebDAV"
@@ -76,6 +80,7 @@ class Way(StrEnum):
 
 WAYS = {
     "file": Way.FOLDER,
+    "pvc": Way.CLAIM,
     **dict.fromkeys(("http", "https"), Way.WEB),
     **dict.fromkeys(("webdav", "webdavs"), Way.WEBDAV),
     **dict.fromkeys(("redis", "rediss"), Way.REDIS),

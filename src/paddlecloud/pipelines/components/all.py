@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ..component import Component
-from . import configure, dataset, modelhub, paddlejob, samplejob, sampleset, serving, training, visualdl
+from . import (
+    configure,
+    dataset,
+    modelhub,
+    paddlejob,
+    samplejob,
+    samples,
+    sampleset,
+    serving,
+    training,
+    visualdl,
+)
 
 COMPONENTS: tuple[Component, ...] = (
     dataset.COMPONENT,
@@ -14,5 +25,6 @@ COMPONENTS: tuple[Component, ...] = (
     sampleset.COMPONENT,
     samplejob.COMPONENT,
     paddlejob.COMPONENT,
+    samples.COMPONENT,
     configure.COMPONENT,
 )

@@ -9,16 +9,26 @@ from typing import Any
 
 from ...api.apps import Deployment
 from ...api.batch import Job
-from ...api.core import PersistentVolumeClaim, Service
+from ...api.core import Service
 from ...api.meta import Key, Metadata
 from ...api.paddlejob import PaddleJob, PaddleJobSpec, Phase, Role, SampleSetRef
-from ...errors import AlreadyExists, Failed
+from ...errors import Failed
 from ...sdk.client import Client
 from ...sdk.waiting import wait_for
 from ..actions import carry_out, checked, remove
+from ..claims import make_claim
 from ..component import Component, Inputs, program, yes
 from ..curves import Curves, curves
-from ..suitecommands import CENTER, TASK, check_project, export_command, fetch_command, train_command
+from ..jobs import run_to_end
+from ..suitecommands import (
+    CENTER,
+    TASK,
+    check_project,
+    export_command,
+    exported,
+    fetch_command,
+    train_command,
+)
 
 DATA = "/mnt/dataset"
 COMPONENT = Component(
@@ -64,6 +74,8 @@ def work(client: Client, inputs: Inputs) -> dict[str, str]:
         return taken_away(client, key)
     check_project(inputs)
     make_claim(client, Key(key.namespace, inputs["pvc_name"]))
+    if inputs["action"] == "apply":
+        forget_failure(client, key)
     carry_out(client, inputs["action"], make_job(key, inputs))
     if yes(inputs["use_visualdl"]):
         show_curves(client, key, inputs)
@@ -74,7 +86,7 @@ def work(client: Client, inputs: Inputs) -> dict[str, str]:
     if inputs["project"] and yes(inputs["save_inference"]):
         export(client, key, inputs)
     metrics = job.status.progress.metrics if job.status.progress else {}
-    path = "inference" if inputs["project"] else f"{key.name}/inference"
+    path = exported(inputs) if inputs["project"] else f"{key.name}/inference"
     return {"name": key.name, "model_path": path, "metrics": json.dumps(metrics)}
 
 
@@ -83,6 +95,13 @@ def taken_away(client: Client, key: Key) -> dict[str, str]:
     for kind in (Deployment, Service):
         remove(client, kind, curves_key(key))
     return {"name": key.name}
+
+
+def forget_failure(client: Client, key: Key) -> None:
+    """A job that failed under this name would stand for the one that is asked for now."""
+    there = client.find(PaddleJob, *key)
+    if there is not None and there.status.phase is Phase.FAILED:
+        remove(client, PaddleJob, key)
 
 
 def show_curves(client: Client, key: Key, inputs: Inputs) -> None:
@@ -99,40 +118,19 @@ def curves_key(key: Key) -> Key:
 def export(client: Client, key: Key, inputs: Inputs) -> None:
     """The trained weights as an inference model, by the suite's own program."""
     job_key = Key(key.namespace, f"{key.name}-inference-convert")
-    template = {
-        "spec": {"restartPolicy": "Never", **pod_of(inputs, export_command(inputs), "save-inference")}
-    }
-    client.apply(
-        Job(
-            metadata=Metadata(name=job_key.name, namespace=job_key.namespace),
-            spec={"backoffLimit": 0, "template": template},
-        )
+    pod = {"restartPolicy": "Never", **pod_of(inputs, export_command(inputs), "save-inference")}
+    if inputs["dataset"]:
+        # Some suites keep what they know of the data, the names of its classes say, with the model.
+        pod["volumes"].append({"name": "data", "persistentVolumeClaim": {"claimName": inputs["dataset"]}})
+        mount = {"name": "data", "mountPath": data_folder(inputs), "readOnly": True}
+        pod["containers"][0]["volumeMounts"].append(mount)
+    job = Job(
+        metadata=Metadata(name=job_key.name, namespace=job_key.namespace),
+        spec={"backoffLimit": 0, "template": {"spec": pod}},
     )
-    done = wait_for(client, Job, job_key, lambda j: j.finished, float(inputs["timeout"]))
-    if done.holds("Failed"):
-        raise Failed(
-            f"the model could not be exported: Job {job_key} failed",
-            next_step=f"kubectl logs job/{job_key.name} -n {job_key.namespace}",
-        )
-    remove(client, Job, job_key)
+    run_to_end(client, job, float(inputs["timeout"]), "the model could not be exported")
     if yes(inputs["need_convert"]):
         print("the hub converts the model to the formats of serving when it takes it in", flush=True)
-
-
-def make_claim(client: Client, key: Key) -> None:
-    """The shared volume of the pipeline; a volume that is there is used as it is."""
-    claim = PersistentVolumeClaim(
-        metadata=Metadata(name=key.name, namespace=key.namespace),
-        spec={
-            "accessModes": ["ReadWriteMany"],
-            "storageClassName": "task-center",
-            "resources": {"requests": {"storage": "10Gi"}},
-        },
-    )
-    try:
-        client.create(claim)
-    except AlreadyExists:
-        return
 
 
 def make_job(key: Key, inputs: Inputs) -> PaddleJob:

@@ -14,6 +14,11 @@ RARE = 0.02  # how likely a thing is held to be at first
 NEAR = 0.35  # part of a box around its middle that is learnt as a thing
 
 
+def softplus(x: Any) -> Any:
+    """log(1 + e^x) in operators that ONNX has words for, too: paddle2onnx refuses that of Paddle."""
+    return F.relu(x) + paddle.log(1 + paddle.exp(-paddle.abs(x)))
+
+
 class Finder(nn.Layer):
     """Pictures [n, 3, side, side] in; scores [n, places, classes] and boxes [n, places, 4] in pixels out."""
 
@@ -33,7 +38,7 @@ class Finder(nn.Layer):
         found = self.features(image)
         scores = F.sigmoid(self.scores(found)).flatten(2).transpose([0, 2, 1])
         # Distances from the middle to left, top, right and bottom, in pixels.
-        away = F.softplus(self.edges(found)).flatten(2).transpose([0, 2, 1]) * STRIDE
+        away = softplus(self.edges(found)).flatten(2).transpose([0, 2, 1]) * STRIDE
         low, high = self.middles - away[:, :, :2], self.middles + away[:, :, 2:]
         return scores, paddle.concat([low, high], 2)
 
