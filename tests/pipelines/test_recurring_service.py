@@ -6,25 +6,17 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.pipelines.calling import call, everything
 from tests.pipelines.playing import PACKAGES
-from tests.properties.plays import ROOT_CA, new_namespace
+from tests.properties.plays import new_namespace
 
-from paddlecloud.api.core import ConfigMap
-from paddlecloud.api.workflowservice import Experiment, RecurringRun
 from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.kubeconfig import Access
 from paddlecloud.errors import BadRequest, NotFound
-from paddlecloud.pipelines.service.answering import route
-from paddlecloud.pipelines.service.shared import Call
 from paddlecloud.pipelines.service.shelf import Shelf
 
 SPEC = yaml.safe_load((PACKAGES / "second-chain.yaml").read_text())
 CRON = {"cron_schedule": {"cron": "0 0 3 * * *"}}
-
-
-async def call(shelf: Shelf, method: str, path: str, body: Any = None, **query: str) -> Any:
-    handler, names = route(method, f"/apis/{path}")
-    return await handler(Call(shelf, query, body or {}), *names)
 
 
 def nightly(**more: Any) -> dict[str, Any]:
@@ -70,6 +62,4 @@ async def test_what_could_never_run_is_refused_and_nothing_is_kept(
         with pytest.raises(BadRequest, match=sentence):
             await call(shelf, "POST", "v2beta1/recurringruns", nightly(**changes))
 
-        assert await shelf.all(RecurringRun) == []
-        assert await shelf.all(Experiment) == []
-        assert [m.name for m in await shelf.all(ConfigMap) if m.name != ROOT_CA] == []
+        assert await everything(shelf) == []
