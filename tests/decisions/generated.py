@@ -34,6 +34,7 @@ from paddlecloud.api.paddlejob import PaddleJob
 from paddlecloud.api.samplejob import SampleJob
 from paddlecloud.api.sampleset import SampleSet
 from paddlecloud.api.scheduling import PodGroup
+from paddlecloud.api.workflowrun import WorkflowRun
 from paddlecloud.controllers import datavolumes, jobpods, modelpods
 from paddlecloud.controllers.contract import Controller, Recorded, identity
 from paddlecloud.embedded.workloads.jobcounting import TRACKING
@@ -287,6 +288,32 @@ def runs(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
 
 
 @st.composite
+def recurring_runs(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
+    pipeline = {"name": "walk", "digest": "0" * 64}
+    spec = {"run": {"pipeline": pipeline, "parameters": {"day": "[[ScheduledTime]]"}}}
+    spec |= draw(merged(
+        optional("cron", ["0 0 0 * * *", "0 30 11 1 6 *", "?"]), optional("intervalSeconds", [86400]),
+        optional("enabled", [False]), optional("maxConcurrency", [2]), optional("noCatchup", [True]),
+        optional("startTime", ["2024-05-25T00:00:00Z", "2024-07-01T00:00:00Z"]),
+        optional("endTime", ["2024-05-27T00:00:00Z"]),
+    ))  # fmt: skip
+    made = [
+        st.just(
+            WorkflowRun.read(
+                {
+                    "metadata": metadata(f"x-{moment}"),
+                    "spec": {"pipeline": pipeline},
+                    "status": {"phase": draw(st.sampled_from(["Running", "Succeeded", "Failed"]))},
+                }
+            )
+        )
+        for moment in (1716595200, 1716681600)
+    ]
+    body = {"metadata": metadata("x", creationTimestamp="2024-06-01T11:00:00Z"), "spec": spec}
+    return body, draw(some_of(made)), []
+
+
+@st.composite
 def groups(draw: Draw) -> tuple[dict[str, Any], list[Resource], list[Resource]]:
     template = {"spec": {"containers": [CONTAINER]}}
     spec = draw(merged(optional("replicas", [0, 1, 3, None]), optional("template", [template, None, {}])))
@@ -473,6 +500,7 @@ AROUND: dict[str, Any] = {
     "paddleservice": services(),
     "elasticpaddleservice": services(),
     "workflowrun": runs(),
+    "recurringrun": recurring_runs(),
     "statefulset": groups(),
     "deployment": deployments(),
     "replicaset": replica_sets(),

@@ -33,6 +33,10 @@ from paddlecloud.controllers.workflowwalk import Call
 DIAMOND = a_graph(a_step("a"), a_step("b", "a"), a_step("c", "a"), a_step("d", "b", "c"))
 
 
+def waits(reason: str, message: str) -> dict[str, Any]:
+    return {"containerStatuses": [{"state": {"waiting": {"reason": reason, "message": message}}}]}
+
+
 def look(run: WorkflowRun, graph: Graph, *pods: Resource, **more: Any) -> Decision:
     return reconcile(run, seen(run, *pods, related=[a_package(graph)], **more))
 
@@ -87,6 +91,40 @@ def test_a_failure_is_told_with_the_last_words_of_the_step() -> None:
     decision = look(run, DIAMOND, pod, answers={question: "Traceback\nValueError: no\n"})
     assert condition_of(decision, "Succeeded").message == "step a failed: Traceback\nValueError: no"
     assert asks(with_stored(run, decision), seen(run, pod)) == ()
+
+
+@pytest.mark.parametrize(
+    "status, said",
+    [
+        (waits("ErrImagePull", "Failed to pull image no/such: no such host"), "Failed to pull image no/such"),
+        (
+            waits(
+                "ImagePullBackOff", "Back-off pulling image: ErrImagePull: Failed to pull image no/such: x"
+            ),
+            "pod run-a cannot start: Failed to pull image no/such",
+        ),
+        (waits("InvalidImageName", "couldn't parse image name"), "couldn't parse image name"),
+        (waits("CreateContainerConfigError", 'secret "keys" not found'), 'secret "keys" not found'),
+        (
+            {"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/1 nodes"}]},
+            "has no node",
+        ),
+    ],
+)
+def test_a_step_that_cannot_start_is_told(status: dict[str, Any], said: str) -> None:
+    pod = a_step_pod("a", "Pending")
+    decision = look(a_run(DIAMOND), DIAMOND, pod.but(status={"phase": "Pending", **status}))
+
+    assert said in status_of(decision).nodes["a"].message
+    told = condition_of(decision, "Progressing")
+    assert (told.status, told.reason) == ("False", "StepCannotStart") and said in told.message
+
+
+def test_a_step_that_is_being_made_is_no_trouble() -> None:
+    pod = a_step_pod("a", "Pending").but(status={"phase": "Pending", **waits("ContainerCreating", "40 %")})
+    decision = look(a_run(DIAMOND), DIAMOND, pod)
+
+    assert condition_of(decision, "Progressing").status == "True"
 
 
 def test_inputs_come_from_values_parameters_and_outputs() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from paddlecloud.controllers.schedule import after, missed, parse
+from paddlecloud.controllers.schedule import after, missed, parse, parse_with_seconds
 from paddlecloud.errors import Invalid
 
 
@@ -35,6 +35,22 @@ def at(text: str) -> datetime:
 )
 def test_the_next_moment(schedule: str, now: str, then: str) -> None:
     assert after(parse(schedule), at(now)) == (at(then) if then else None)
+
+
+@pytest.mark.parametrize(
+    "schedule, now, then",
+    [
+        ("* * * * * *", "2024-06-01 12:00:07", "2024-06-01 12:00:08"),
+        ("*/20 * * * * *", "2024-06-01 12:00:40", "2024-06-01 12:01:00"),
+        ("5,50 30 * * * *", "2024-06-01 12:30:05", "2024-06-01 12:30:50"),
+        ("5,50 30 * * * *", "2024-06-01 12:30:50", "2024-06-01 13:30:05"),
+        ("10 0 0 * * *", "2024-06-01 12:00:05", "2024-06-02 00:00:10"),
+        ("0 0 9 ? * MON-FRI", "2024-06-01 12:00:00", "2024-06-03 09:00:00"),
+        ("@hourly", "2024-06-01 12:00:00", "2024-06-01 13:00:00"),
+    ],
+)
+def test_the_next_moment_with_seconds(schedule: str, now: str, then: str) -> None:
+    assert after(parse_with_seconds(schedule), at(now)) == at(then)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tests.decisions.builders import NOW, a_package, a_pod, a_run, seen
 from paddlecloud.api.core import Pod
 from paddlecloud.api.workflowgraph import Graph
 from paddlecloud.api.workflowrun import WorkflowRun, WorkflowRunStatus
+from paddlecloud.controllers.contract import Update
 from paddlecloud.controllers.workflowpods import NODE_ANNOTATION
 from paddlecloud.controllers.workflowrun import reconcile
 from paddlecloud.pipelines.reading import read_package
@@ -32,6 +33,8 @@ class Play:
         self.run = self.run.but(spec=spec)
         self.pods: dict[str, Pod] = {}
         self.ended: dict[str, Pod] = {}
+        self.made: dict[str, Pod] = {}
+        self.changes: list[Update] = []
         self.most_at_once = 0
         self.related: list[Any] = [a_package(graph)]
         self.now = NOW
@@ -46,6 +49,8 @@ class Play:
         kept = {c.name: c for c in decision.children if isinstance(c, Pod)}
         new = {n: p for n, p in kept.items() if n not in self.pods and n not in self.ended}
         assert not set(new) & set(self.ended)
+        self.made |= new
+        self.changes += decision.changes
         self.pods = {n: p for n, p in self.pods.items() if n in kept} | new
 
     def finish(self) -> None:

@@ -1,4 +1,4 @@
-"""The pipelines service works for the owner of the cluster alone, whoever else can reach its port."""
+"""The pipelines service works for the owner, and for pods as far as their account may; for nobody else."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
 from tests.cluster.widgets import running
+from tests.properties.plays import new_namespace
 
+from paddlecloud.cluster import requests
+from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.kubeconfig import Access
 from paddlecloud.embedded.identity import free_port
-from paddlecloud.pipelines.callers import foreign, in_hex, trusted, user_of
+from paddlecloud.errors import Unauthorized
+from paddlecloud.pipelines.callers import foreign, in_hex, on_behalf, trusted, user_of
 from paddlecloud.pipelines.listening import listen
+from paddlecloud.pipelines.service.shelf import NAMESPACE
 
 HEADER = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
 ROWS = """\
@@ -62,10 +68,10 @@ def test_pages_of_elsewhere_are_refused(origin: str, refused: bool) -> None:
 
 
 @asynccontextmanager
-async def service(access: Access) -> AsyncIterator[str]:
-    port = free_port()
-    url = f"http://127.0.0.1:{port}/apis/v2beta1/healthz"
-    async with running(listen(access, "127.0.0.1", port)), aiohttp.ClientSession() as session:
+async def service(access: Access, *, for_pods: bool = False) -> AsyncIterator[str]:
+    ports = free_port(), free_port()
+    url = f"http://127.0.0.1:{ports[for_pods]}/apis/v2beta1/healthz"
+    async with running(listen(access, "127.0.0.1", *ports)), aiohttp.ClientSession() as session:
         while True:
             try:
                 async with session.get(url):
@@ -90,3 +96,45 @@ async def test_another_user_of_the_machine_is_refused(access: Access) -> None:
         asking = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
         said, _ = await asking.communicate()
     assert b" 403 Forbidden" in said and b"this is the user 65534" in said
+
+
+async def token(access: Access, namespace: str) -> str:
+    """Of the account that pods there have."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default/token"
+    async with Client(access) as client:
+        answer = await client.request(requests.write("POST", path, {"spec": {}}))
+    return str(answer["status"]["token"])
+
+
+async def test_a_pod_may_do_what_its_account_may_and_nothing_without_it(access: Access) -> None:
+    async with Client(access) as client:
+        elsewhere = await new_namespace(client)
+    async with service(access, for_pods=True) as url, aiohttp.ClientSession() as session:
+        experiments = url.replace("healthz", "experiments")
+
+        async def asked(key: str) -> tuple[int, str]:
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            async with session.get(experiments, headers=headers) as answer:
+                return answer.status, str((await answer.json()).get("message"))
+
+        own, other = await token(access, NAMESPACE), await token(access, elsewhere)
+        assert (await asked(own))[0] == 200
+        assert (await asked(""))[0] == 401 and "token of their account" in (await asked(""))[1]
+        assert (await asked("made.up"))[0] == 401
+        code, said = await asked(other)
+        assert code == 403 and f"system:serviceaccount:{elsewhere}:default" in said
+
+
+@pytest.mark.parametrize("header", ["", "Basic YTpi", "Bearer", "Bearer ", "Bearer a b", "Bearer a\r\nX: y"])
+def test_what_is_no_token_is_refused(header: str) -> None:
+    with pytest.raises(Unauthorized, match="existing_token"):
+        on_behalf(Access("https://127.0.0.1:1", "here", token="ours"), header)
+
+
+def test_the_access_of_a_caller_has_nothing_of_ours() -> None:
+    ours = Access(
+        "https://127.0.0.1:1", "here", ca="ca", token="ours", token_file=Path("/ours"), client_key="ours"
+    )
+    theirs = on_behalf(ours, "Bearer theirs")
+
+    assert theirs == Access("https://127.0.0.1:1", "here", ca="ca", token="theirs")

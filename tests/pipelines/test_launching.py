@@ -33,6 +33,7 @@ def test_outputs_are_told_and_artifacts_kept(tmp_path: Path) -> None:
 
     assert (code, told["outputs"]) == (0, {"n": "7\n"})  # one newline at the end is not part of it
     assert place.read_text() == "7\n\n"
+    assert told["artifacts"] == {"a": {"files": True}}
 
 
 def test_inputs_are_where_the_step_looks_for_them(tmp_path: Path) -> None:
@@ -74,9 +75,13 @@ def test_a_step_that_did_not_do_its_part_is_told_in_words(
 
 def test_an_artifact_that_vanished_or_was_never_left_is_told(tmp_path: Path) -> None:
     gone = launch(tmp_path, {"links": [[str(tmp_path / "gone"), str(tmp_path / "in")]]}, "true")
+    expected = launch(tmp_path, {"expects": [[str(tmp_path / "gone"), ""]]}, "true")
+    outside = launch(tmp_path, {"expects": [[str(tmp_path / "gone"), "/data/words.txt"]]}, "true")
     never = launch(tmp_path, {"artifacts": {"a": ["never", str(tmp_path / "kept"), False]}}, "true")
 
-    assert gone[0] == 64 and "is not there any more" in gone[2]
+    assert gone[0] == 64 and "is not there any more; have the step that made it done again" in gone[2]
+    assert expected[2] == gone[2]
+    assert outside[0] == 64 and "/data/words.txt, which the run imports, is not there" in outside[2]
     assert never[0] == 64 and "left no artifact a" in never[2]
 
 

@@ -79,6 +79,10 @@ def test_platform_settings_of_the_second_generation_reach_the_pod() -> None:
     assert pod["containers"][0]["env"][0]["valueFrom"]["secretKeyRef"]["name"] == "none"
 
 
+IMPORTS = (PACKAGES / "second-imports.yaml").read_bytes()
+IMPORTED = "deploymentSpec/executors/exec-importer/importer/artifactUri/constant"
+
+
 def changed(content: bytes, path: str, value: Any) -> bytes:
     body = yaml.safe_load(content)
     inner = body
@@ -109,6 +113,7 @@ def changed(content: bytes, path: str, value: Any) -> bytes:
         (changed(CHAIN, "root/dag/tasks/add/dependentTasks", ["ghost"]), "needs step ghost"),
         (changed(CHAIN, "components/comp-add", None), "the package is damaged"),
         (changed(CHAIN, "root", None), "the package is damaged"),
+        (changed(IMPORTS, IMPORTED, "gs://bucket/x"), "task importer: gs://bucket/x cannot be imported"),
         (changed(OLD_CHAIN, "spec/entrypoint", "ghost"), "the Workflow has no"),
         (changed(OLD_CHAIN, "metadata/annotations", {V2: "true"}), "V2_COMPATIBLE"),
     ],

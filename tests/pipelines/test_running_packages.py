@@ -9,6 +9,7 @@ from tests.decisions.builders import seen
 from tests.pipelines.playing import Play, command_of, executor_input, graph_of_package
 
 from paddlecloud.api.core import Pod
+from paddlecloud.controllers.workflowpods import IMPORTS
 from paddlecloud.controllers.workflowrun import reconcile
 
 
@@ -174,3 +175,65 @@ def test_looking_twice_decides_the_same() -> None:
         again = reconcile(play.run, seen(play.run, *everything, related=play.related, now=play.now))
         assert {c.name for c in again.children} == {p.name for p in everything}
         play.finish()
+
+
+def test_what_is_imported_needs_no_pod_and_is_given_to_the_next_step() -> None:
+    place = "file:///data/more/words.txt"
+    play = Play(graph_of_package("second-imports"), adding_second, place=place)
+    play.to_the_end()
+    nodes = play.run.status.nodes
+    [pod] = play.made.values()
+    [given] = executor_input(pod)["inputs"]["artifacts"]["data"]["artifacts"]
+
+    assert nodes["importer"].artifacts["artifact"]["metadata"] == {"letters": 5, "of": place}
+    assert (nodes["importer-2"].pod, nodes["importer-2"].artifacts["artifact"]["uri"]) == ("", place)
+    assert (given["uri"], given["type"]["schemaTitle"]) == (f"{IMPORTS}/0/words.txt", "system.Dataset")
+    assert pod.spec["volumes"][0]["hostPath"] == {"path": "/data/more", "type": "Directory"}
+    assert pod.spec["containers"][0]["volumeMounts"][0]["mountPath"] == f"{IMPORTS}/0"
+
+
+def test_what_is_imported_again_is_not_what_it_was() -> None:
+    graph = graph_of_package("second-imports")
+    before = Play(graph, adding_second)
+    before.to_the_end()
+    after = Play(graph, adding_second)
+    after.run = after.run.but(metadata=after.run.metadata.but(uid="another"))
+    after.related += before.related[1:]
+    after.to_the_end()
+    known, again = (
+        [play.run.status.nodes[name].artifacts for play in (before, after)]
+        for name in ("importer", "importer-2")
+    )
+
+    assert known[0] == known[1]
+    assert again[0] != again[1] and len(after.ended) == 1  # so what is made of it is made anew
+
+
+@pytest.mark.parametrize(
+    "place, sentence",
+    [
+        ("s3://bucket/words.txt", "only file:///… is read"),
+        ("file://elsewhere/words.txt", "only file:///… is read"),
+        ("words.txt", "names no absolute path"),
+        ("file:///data/../etc/shadow", "names no absolute path"),
+        ("", "an empty text cannot be imported"),
+    ],
+)
+def test_what_cannot_be_imported_is_said(place: str, sentence: str) -> None:
+    play = Play(graph_of_package("second-imports"), adding_second, place=place)
+
+    assert play.to_the_end().phase == "Failed"
+    assert sentence in play.run.status.nodes["importer-2"].message and not play.ended
+
+
+def test_a_step_that_is_asked_for_again_is_not_answered_from_the_cache_and_corrects_it() -> None:
+    play = Play(graph_of_package("second-chain"), adding_second)
+    play.to_the_end()
+    before = dict(play.ended)
+    play.end = lambda path, pod: {"Output": 99}
+    play.run = play.run.but(spec=play.run.spec.but(retries=1, retry_from="add"))
+
+    assert play.to_the_end().phase == "Succeeded"
+    assert len(play.ended) == len(before) + 2
+    assert play.run.status.nodes["add-2"].outputs == {"Output": 99}
+    assert {u.patch["spec"]["outputs"]["Output"] for u in play.changes} == {99}

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.properties import data_sets, kubeflow_jobs, other_kinds, pipeline_runs, training_jobs
+from tests.properties import (
+    data_sets,
+    kubeflow_jobs,
+    other_kinds,
+    pipeline_runs,
+    recurring_runs,
+    training_jobs,
+)
 
 SCENARIOS = (
     *training_jobs.SCENARIOS,
@@ -10,5 +17,6 @@ SCENARIOS = (
     *data_sets.SCENARIOS,
     *other_kinds.SCENARIOS,
     *pipeline_runs.SCENARIOS,
+    *recurring_runs.SCENARIOS,
 )
 EDITABLE = (*training_jobs.EDITABLE, *kubeflow_jobs.EDITABLE, *data_sets.EDITABLE)

@@ -64,6 +64,35 @@ def test_the_client_of_the_first_generation(cluster: PdcHome, tmp_path: Path) ->
     }
 
 
+def test_recurring_runs_of_the_second_generation(cluster: PdcHome, tmp_path: Path) -> None:
+    said = lines(run(2, PROGRAMS / "second_recurring.py", service(cluster), str(PACKAGES), home=tmp_path))
+
+    assert said == {
+        "made": "ENABLED * * * * * * 1",
+        "ran": "True DISABLED",
+        "of": "True",
+        "version": "True",
+        "listed": "[('often', 'ENABLED')]",
+        "left": "[] True",
+        "late": "3600 2090 DISABLED 3",
+        "refused": "400 True",
+    }
+
+
+def test_recurring_runs_of_the_first_generation(cluster: PdcHome, tmp_path: Path) -> None:
+    said = lines(run(1, PROGRAMS / "first_recurring.py", service(cluster), str(PACKAGES), home=tmp_path))
+
+    assert said == {
+        "made": "True 1 1",
+        "ran": "True False",
+        "creator": "True",
+        "listed": "['often']",
+        "left": "[] True",
+        "late": "0 30 2 * * ? 2090 False",
+        "refused": "400 True",
+    }
+
+
 def test_the_command_line_of_the_second_generation(cluster: PdcHome, tmp_path: Path) -> None:
     line = ["kfp", "--endpoint", service(cluster), "run", "create", "--experiment-name", "by hand"]
     done = command(2, [*line, "--package-file", str(PACKAGES / "second-volume.yaml"), "--watch"], tmp_path)

@@ -45,6 +45,8 @@ def test_every_command_of_the_guide_does_what_it_says(cluster: PdcHome, tmp_path
     assert identity is not None
     client = run(2, tmp_path / "client.py", identity.pipelines, home=tmp_path)
     assert "ended as SUCCEEDED" in client.stdout, client.stdout + client.stderr
+    nightly = run(2, tmp_path / "nightly.py", identity.pipelines, home=tmp_path)
+    assert "every night: DISABLED" in nightly.stdout, nightly.stdout + nightly.stderr
 
 
 def test_the_guide_names_every_component() -> None:

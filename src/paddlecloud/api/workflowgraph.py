@@ -114,8 +114,8 @@ class Step(Value):
     """`{{name}}` stands for the input of that name."""
     pod: dict[str, Any] = {}
     """The spec of the pod, whose first container is the step, and its labels and annotations."""
-    form: Literal["plain", "argo", "ir", "deed"] = "plain"
-    """How the pod is told its inputs and hands over its outputs."""
+    form: Literal["plain", "argo", "ir", "deed", "importer"] = "plain"
+    """How the pod is told its inputs and hands over its outputs; an importer has no pod."""
     graph: str = ""
     inputs: dict[str, Binding] = {}
     defaults: dict[str, Any] = {}

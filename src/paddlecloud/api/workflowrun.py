@@ -78,6 +78,8 @@ class StepStatus(Value):
     first_attempt: int = 0
     """The first of these that counts against the limit: a run that is tried again begins anew."""
     not_before: datetime | None = None
+    anew: bool = False
+    """Somebody asked for it to be done again: the cache does not answer for it."""
     display: str = ""
     step: str = ""
     """Its name in the graph it is in."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from .meta import Column, Resource, Value
-from .workflowrun import WORKFLOWS, PipelineRef
+from pydantic import Field
+
+from .meta import Column, Condition, Resource, Value
+from .workflowrun import WORKFLOWS, PipelineRef, WorkflowRunSpec
 
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
 
@@ -70,15 +72,27 @@ class RecurringRunSpec(Value):
     display_name: str = ""
     description: str = ""
     enabled: bool = True
-    run: dict[str, Any] = {}
+    run: WorkflowRunSpec
     """The spec of the runs it makes."""
     cron: str = ""
-    """Six fields, seconds first."""
-    interval_seconds: int = 0
+    """Six fields, seconds first; or a word such as @daily. Times are of UTC."""
+    interval_seconds: int = Field(0, ge=0)
+    """Instead of cron: a run so long after the one before."""
     start_time: datetime | None = None
+    """Moments after it count; without it those after its making."""
     end_time: datetime | None = None
-    max_concurrency: int = 1
+    max_concurrency: int = Field(1, ge=1)
+    """So many of its runs may be under way; a moment that comes meanwhile waits."""
     no_catchup: bool = False
+    """Of moments that were missed only the last one is made up for."""
+
+
+class RecurringRunStatus(Value):
+    last_trigger_time: datetime | None = None
+    """The newest moment that a run was made for."""
+    active: list[str] = []
+    """Its runs that have not ended."""
+    conditions: list[Condition] = []
 
 
 class RecurringRun(Resource):
@@ -86,10 +100,16 @@ class RecurringRun(Resource):
 
     api_version, plural = WORKFLOWS, "recurringruns"
     categories = ("paddle",)
-    columns = (Column("Name", ".spec.displayName"), Column("Cron", ".spec.cron"), AGE)
-    has_status = False
+    columns = (
+        Column("Name", ".spec.displayName"),
+        Column("Cron", ".spec.cron"),
+        Column("Enabled", ".spec.enabled", "boolean"),
+        Column("Last", ".status.lastTriggerTime", "date"),
+        AGE,
+    )
 
-    spec: RecurringRunSpec = RecurringRunSpec()
+    spec: RecurringRunSpec
+    status: RecurringRunStatus = RecurringRunStatus()
 
 
 class StepCacheSpec(Value):

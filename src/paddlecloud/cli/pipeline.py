@@ -156,13 +156,16 @@ def show(settings: Settings, name: str, watch: bool, namespace: str) -> None:
 
 def show_until_end(client: Client, key: Key) -> None:
     """A line for every step that changed; raises `Failed` when the run did."""
-    seen: dict[str, StepPhase] = {}
+    seen: dict[str, tuple[StepPhase, str]] = {}
 
     def tell(state: WorkflowRun) -> None:
         for path, node in state.status.nodes.items():
-            if seen.get(path) is not node.phase and node.phase is not StepPhase.WAITING:
-                seen[path] = node.phase
-                click.echo(f"{MARKS[node.phase]} {path}  {node.phase.value.lower()}{cached(node.cached)}")
+            # What keeps a step from starting; how it failed is told at the end.
+            held = node.message if node.phase is StepPhase.RUNNING else ""
+            if seen.get(path) != (node.phase, held) and node.phase is not StepPhase.WAITING:
+                seen[path] = (node.phase, held)
+                word = "waits: " + held if held else node.phase.value.lower()
+                click.echo(f"{MARKS[node.phase]} {path}  {word}{cached(node.cached)}")
 
     done = wait_for(client, WorkflowRun, key, lambda r: r.status.phase.final, LONGEST, tell)
     if done.status.phase is not RunPhase.SUCCEEDED:

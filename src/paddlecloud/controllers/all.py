@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from . import kubeflowjob, model, modelversion, paddlejob, paddleservice, samplejob, sampleset, workflowrun
+from . import (
+    kubeflowjob,
+    model,
+    modelversion,
+    paddlejob,
+    paddleservice,
+    recurringrun,
+    samplejob,
+    sampleset,
+    workflowrun,
+)
 from .contract import Controller
 
 CONTROLLERS: tuple[Controller, ...] = (
@@ -20,4 +30,4 @@ ASKED_FOR: frozenset[str] = frozenset({kubeflowjob.CONTROLLER.name})
 """Those that run on a cluster only if somebody says so: another operator may be at work there."""
 
 # On a cluster Kubeflow Pipelines runs pipelines.
-EMBEDDED_ONLY: tuple[Controller, ...] = (workflowrun.CONTROLLER,)
+EMBEDDED_ONLY: tuple[Controller, ...] = (workflowrun.CONTROLLER, recurringrun.CONTROLLER)

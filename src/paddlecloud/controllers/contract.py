@@ -223,7 +223,11 @@ def plan(observed: Iterable[Resource], decision: Decision) -> Plan:
     updates = (
         Update(have[key], patch)
         for key, child in want.items()
-        if key in have and not child.immutable and (patch := difference(have[key], child))
+        # One that is handed back as it was seen, as the thousand runs of a schedule are, is not compared.
+        if key in have
+        and child is not have[key]
+        and not child.immutable
+        and (patch := difference(have[key], child))
     )
     return Plan(
         create=tuple(c for key, c in want.items() if key not in have),

@@ -118,7 +118,7 @@ def stuck_pod(pods: dict[str, Pod]) -> Condition | None:
             return waiting("Unschedulable", why)
         for state in (*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())):
             reason = ((state.get("state") or {}).get("waiting") or {}).get("reason", "")
-            if not reason.startswith(("Err", "Image", "CrashLoop", "CreateContainer")):
+            if not reason.startswith(("Err", "Image", "Invalid", "CrashLoop", "CreateContainer")):
                 continue
             text = str(state["state"]["waiting"].get("message", ""))
             return waiting(reason, f"pod {pod.name} cannot start: {text}")

@@ -1,4 +1,4 @@
-"""Schedules: five fields or a word, in a time zone; the moments they name; pure.
+"""Schedules: five fields, six with the second first, or a word, in a time zone; their moments; pure.
 
 A local time that a change of clocks skips is skipped; one that comes twice comes twice.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -37,6 +37,12 @@ class Schedule:
     """Both kinds of days are limited: one of them is enough."""
     zone: ZoneInfo | None
     every: timedelta | None = None
+    seconds: frozenset[int] = frozenset({0})
+
+    def minute(self, local: datetime) -> bool:
+        """Whether the minute that *local* is in is one of its minutes."""
+        of_day = local.hour in self.hours and local.minute in self.minutes
+        return of_day and local.month in self.months and self.day(local)
 
     def day(self, local: datetime) -> bool:
         of_month, of_week = local.day in self.days, local.isoweekday() % 7 in self.weekdays
@@ -65,6 +71,17 @@ def parse(text: str, zone: str = "") -> Schedule:
         either=not (every(day) or every(weekday)),
         zone=place,
     )
+
+
+def parse_with_seconds(text: str) -> Schedule:
+    """Six fields, the second first; words as they are. Raises `Invalid`."""
+    words = text.strip()
+    if words.startswith("@"):
+        return parse(words)
+    fields = words.split()
+    if len(fields) != 6:
+        raise Invalid(f"expected exactly 6 fields, the second first, found {len(fields)}: [{text}]")
+    return replace(parse(" ".join(fields[1:])), seconds=numbers(fields[0], 0, 59))
 
 
 def blank(zone: ZoneInfo | None, pause: timedelta) -> Schedule:
@@ -115,7 +132,11 @@ def after(schedule: Schedule, moment: datetime) -> datetime | None:
     if schedule.every is not None:
         return moment.replace(microsecond=0) + schedule.every
     zone = schedule.zone or UTC
-    found = moment.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
+    this_minute = moment.astimezone(UTC).replace(second=0, microsecond=0)
+    later = [second for second in schedule.seconds if second > moment.second]
+    if later and schedule.minute(this_minute.astimezone(zone)):
+        return this_minute.replace(second=min(later))
+    found = this_minute + timedelta(minutes=1)
     last = found + FARTHEST
     while found < last:
         local = found.astimezone(zone)
@@ -127,7 +148,7 @@ def after(schedule: Schedule, moment: datetime) -> datetime | None:
         elif local.minute not in schedule.minutes:
             found += timedelta(minutes=1)
         else:
-            return found
+            return found.replace(second=min(schedule.seconds))
     return None
 
 

@@ -57,9 +57,12 @@ def complain(error: Refused) -> int:
 
 
 def prepare(order: dict[str, Any]) -> None:
+    for place, imported in order.get("expects", ()):
+        if not os.path.lexists(place):
+            raise Refused(f"{imported}, which the run imports, is not there" if imported else gone(place))
     for source, path in order.get("links", ()):
         if not os.path.lexists(source):
-            raise Refused(f"the artifact {source} is not there any more")
+            raise Refused(gone(source))
         parent(path)
         if os.path.lexists(path):
             os.unlink(path)
@@ -75,6 +78,11 @@ def prepare(order: dict[str, Any]) -> None:
         parent(place)
     if order.get("executor"):
         parent(order["executor"])
+
+
+def gone(artifact: str) -> str:
+    again = "have the step that made it done again (pdc pipeline retry RUN --from STEP)"
+    return f"the artifact {artifact} is not there any more; {again}"
 
 
 def parent(path: str) -> None:
@@ -118,6 +126,10 @@ def handed_over(order: dict[str, Any]) -> dict[str, Any]:
         for name, listed in (said.get("artifacts") or {}).items():
             for artifact in listed.get("artifacts") or ():
                 artifacts[name] = {"metadata": artifact.get("metadata") or {}}
+    for name, (_, place, _) in order["artifacts"].items():
+        # Some artifacts are metadata alone.
+        if os.path.lexists(place):
+            artifacts.setdefault(name, {})["files"] = True
     for name, (path, default, kind) in order["outputs"].items():
         if name not in values:
             values[name] = typed(name, text_at(name, path, default), kind)

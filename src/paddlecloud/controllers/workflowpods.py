@@ -20,13 +20,14 @@ from ..api.core import ConfigMap, PersistentVolumeClaim, Pod
 from ..api.meta import Metadata, Resource
 from ..api.workflowrun import WorkflowRun
 from .workflowexecutor import ExecutorPaths, executor_input, filled_command
+from .workflowimports import at_hand
 from .workflowvalues import REFERENCE, text_of
 from .workflowwalk import Call
 
 RUN_LABEL, STEP_LABEL = "workflows.paddlepaddle.org/run", "workflows.paddlepaddle.org/step"
 NODE_ANNOTATION = "workflows.paddlepaddle.org/node"
 PLACE = "/var/run/workflow"
-ARTIFACTS = f"{PLACE}/artifacts"
+ARTIFACTS, IMPORTS = f"{PLACE}/artifacts", f"{PLACE}/imports"
 LAUNCHER_KEY = "launch.py"
 CLAIM = "workflow-artifacts"
 LONGEST = 63
@@ -155,6 +156,7 @@ def argo(run: WorkflowRun, call: Call) -> dict[str, Any]:
 
 
 def ir(run: WorkflowRun, call: Call) -> dict[str, Any]:
+    call, imports = at_hand(call, IMPORTS, ARTIFACTS)
     step = call.step
     paths = ExecutorPaths(f"{PLACE}/outputs", {n: artifact_place(run, call, n) for n in step.makes})
     told = executor_input(call, paths)
@@ -166,8 +168,23 @@ def ir(run: WorkflowRun, call: Call) -> dict[str, Any]:
         "outputs": {n: [paths.parameter(n), o.default, o.type] for n, o in step.handed().items()},
         "artifacts": {n: ["", artifact_place(run, call, n), True] for n in step.makes},
         "executor": paths.result,
+        "expects": [
+            [a["uri"], a.get("source", "")] for a in flat(call.artifacts) if a.get("files") or "source" in a
+        ],
     }
+    for number, (place, path) in enumerate(imports.items()):
+        mount(made, f"workflow-import-{number}", {"hostPath": {"path": path, "type": "Directory"}}, place)
     return launched(made, order, call, [paths.result])
+
+
+def mount(made: dict[str, Any], name: str, source: dict[str, Any], place: str) -> None:
+    """A volume that the step reads from."""
+    container = made["spec"]["containers"][0]
+    made["spec"]["volumes"] = [*(made["spec"].get("volumes") or ()), {"name": name, **source}]
+    container["volumeMounts"] = [
+        *(container.get("volumeMounts") or ()),
+        {"name": name, "mountPath": place, "readOnly": True},
+    ]
 
 
 def launched(made: dict[str, Any], order: dict[str, Any], call: Call, paths: list[str]) -> dict[str, Any]:

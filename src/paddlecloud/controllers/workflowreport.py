@@ -1,4 +1,4 @@
-"""What the pod of a step says when it has ended; pure."""
+"""What the pod of a step says when it has ended, and what keeps it from starting; pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from ..api.core import ConfigMap, Pod
+from .datahindrances import waiting_for
+from .jobstatus import stuck_pod
 
+BACK_OFF, NO_VOLUME = "ErrImagePull: ", "MountVolume"
 HANDED = "handed.json"
 
 
@@ -31,6 +34,22 @@ def handed(
         dict(outputs) if isinstance(outputs, dict) else {},
         dict(artifacts) if isinstance(artifacts, dict) else {},
     )
+
+
+def hindrance(pod: Pod) -> str:
+    """Why a pod does not start, in one line; an image that is tried again and again is one reason."""
+    if pod.phase != "Pending":
+        return ""
+    told = waiting_for(pod)
+    if stuck := stuck_pod({pod.name: pod}):
+        before, again, why = stuck.message.partition(BACK_OFF)
+        return one_line(f"pod {pod.name} cannot start: {why}" if again else before)
+    # Of a container that is being made nothing else is worth a line: the rest is progress.
+    return one_line(f"pod {pod.name} cannot start: {told}") if told.startswith(NO_VOLUME) else ""
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def recorded(value: Any) -> Any:

@@ -14,7 +14,7 @@ def begun_again(run: WorkflowRun, graph: Graph) -> WorkflowRunStatus:
     # What comes however the rest ended comes again: it is told another end.
     last = {s.name for s in graph.every_step() if s.always}
     nodes = {
-        path: node if stays(path, node, last, reset) else anew(node)
+        path: node if stays(path, node, last, reset) else anew(node, by_hand=touched(path, reset))
         for path, node in run.status.nodes.items()
     }
     return run.status.but(
@@ -26,12 +26,13 @@ def stays(path: str, node: StepStatus, last: set[str], reset: set[str]) -> bool:
     return node.phase in GOOD and not node.group and node.step not in last and not touched(path, reset)
 
 
-def anew(node: StepStatus) -> StepStatus:
+def anew(node: StepStatus, by_hand: bool) -> StepStatus:
     """The next attempt has a name of its own, so that the pod of the last one can stay."""
     following = node.attempt + 1 if node.pod else node.attempt
     return StepStatus(
-        attempt=following, first_attempt=following, step=node.step, display=node.display, group=node.group
-    )
+        attempt=following, first_attempt=following, step=node.step, display=node.display, group=node.group,
+        anew=by_hand,
+    )  # fmt: skip
 
 
 def touched(path: str, steps: set[str]) -> bool:

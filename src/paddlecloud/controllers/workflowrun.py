@@ -19,10 +19,22 @@ from ..api.workflowgraph import Graph, Step, graph_of
 from ..api.workflowrun import RunPhase, StepPhase, StepStatus, WorkflowRun, WorkflowRunStatus
 from ..api.workflowservice import StepCache
 from .conditions import condition, progressing, set_conditions, waiting
-from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Selection, Snapshot
+from .contract import (
+    Controller,
+    Decision,
+    LogQuestion,
+    Note,
+    Question,
+    Ref,
+    Selection,
+    Snapshot,
+    Update,
+    difference,
+)
 from .workflowcache import kept, usable
+from .workflowimports import imported
 from .workflowpods import NODE_ANNOTATION, RUN_LABEL, STEP_LABEL, made_artifacts, make_pod, needs_of, pod_name
-from .workflowreport import handed, moment, recorded, terminated
+from .workflowreport import handed, hindrance, moment, recorded, terminated
 from .workflowretries import begun_again
 from .workflowvalues import NoValue, text_of
 from .workflowwalk import Call, Walk
@@ -79,6 +91,7 @@ def gone_on(run: WorkflowRun, graph: Graph, seen: Snapshot, pods: dict[str, Pod]
         (*pods.values(), *wanted),
         notes=notes(status),
         needs=(*needs, *sight.keep),
+        changes=tuple(sight.corrections),
         check_again=min(soonest) if soonest and not phase.final else None,
     )
 
@@ -93,6 +106,7 @@ class Sight:
     calls: list[Call] = field(default_factory=list)
     attempts: dict[str, int] = field(default_factory=dict)
     keep: list[Resource] = field(default_factory=list)
+    corrections: list[Update] = field(default_factory=list)
     soonest: float | None = None
 
     def look(self, call: Call, record: StepStatus) -> StepStatus:
@@ -104,10 +118,18 @@ class Sight:
             if node is again:
                 break
         if node.phase is StepPhase.SUCCEEDED and (entry := kept(self.run, call, node)):
-            self.keep.append(entry)
+            self.remember(entry, node)
         if node.phase is StepPhase.WAITING:
             return self.started(call, node)
         return node
+
+    def remember(self, entry: StepCache, node: StepStatus) -> None:
+        there = next((e for e in self.seen.all(StepCache) if e.name == entry.name), None)
+        if there is None:
+            self.keep.append(entry)
+        elif node.anew and (patch := difference(there, entry)):
+            # It was done again because what is remembered is no good.
+            self.corrections.append(Update(there, patch))
 
     def observed(self, call: Call, record: StepStatus) -> StepStatus:
         """The record with what its pod says; the same record when there is no pod and never was."""
@@ -121,8 +143,10 @@ class Sight:
         return record
 
     def started(self, call: Call, node: StepStatus) -> StepStatus:
+        if call.step.form == "importer":
+            return imported(self.run, call, node, self.seen.now)
         entries = {e.name: e for e in self.seen.all(StepCache)}
-        if entry := usable(call, entries, self.seen.now):
+        if not node.anew and (entry := usable(call, entries, self.seen.now)):
             now = self.seen.now
             return node.but(
                 phase=StepPhase.SUCCEEDED, cached=True, started_at=now, finished_at=now,
@@ -148,7 +172,7 @@ def seen_step(run: WorkflowRun, call: Call, old: StepStatus, sight: tuple[Pod, S
         started_at=began,
         inputs=recorded(call.inputs),
         not_before=None,
-        message="",
+        message=hindrance(pod),
     )
     ended = terminated(pod)
     if pod.phase == "Succeeded":
@@ -183,6 +207,7 @@ def retried(step: Step, node: StepStatus, now: datetime) -> StepStatus | None:
     return StepStatus(
         attempt=node.attempt + 1,
         first_attempt=node.first_attempt,
+        anew=node.anew,
         not_before=ended + timedelta(seconds=pause) if pause else None,
         message=f"attempt {used + 1} failed: {node.message}",
     )
@@ -256,6 +281,7 @@ CONTROLLER = Controller(
     reconcile,
     owns=(Pod,),
     reads=(ConfigMap, StepCache),
+    patches=(StepCache,),
     related=related,
     asks=asks,
 )
@@ -340,6 +366,10 @@ def conditions_of(phase: RunPhase, nodes: Mapping[str, StepStatus]) -> list[Cond
         ]
     if phase is RunPhase.SUCCEEDED:
         return [condition("Succeeded", True, "Succeeded"), progressing("Succeeded")]
+    held = [(k, n.message) for k, n in nodes.items() if n.phase is StepPhase.RUNNING and n.message]
+    if held:
+        name, why = held[0]
+        return [waiting("StepCannotStart", f"step {name}: {why}; it goes on by itself, or end the run")]
     running = ", ".join(k for k, n in nodes.items() if n.phase is StepPhase.RUNNING and not n.group)
     return [progressing(phase.value, f"running: {running}" if running else "")]
 

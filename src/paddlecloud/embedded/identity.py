@@ -48,6 +48,8 @@ class Identity:
     """Whether they have one now."""
     pipelines_port: int = 0
     """Of the pipelines service; a home of before has none yet."""
+    pipelines_pods_port: int = 0
+    """Where the same service answers pods, which show a token."""
 
     @property
     def server(self) -> str:
@@ -131,6 +133,8 @@ def moved_if_taken(identity: Identity, asked: int) -> Identity:
         identity = replace(identity, gateway_port=free_port())
     if not identity.pipelines_port or not is_free(identity.pipelines_port):
         identity = replace(identity, pipelines_port=free_port())
+    if not identity.pipelines_pods_port or not is_free(identity.pipelines_pods_port):
+        identity = replace(identity, pipelines_pods_port=free_port())
     return identity
 
 

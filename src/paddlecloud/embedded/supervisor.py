@@ -50,8 +50,8 @@ class Up:
     node_labels: dict[str, str] = field(default_factory=dict)
     pod_range: str = ""
     service_range: str = ""
-    pipelines: Callable[[Any, str, int], Coroutine[Any, Any, None]] | None = None
-    """The pipelines service, given access, address and port; it lives beside the gateway."""
+    pipelines: Callable[[Any, str, int, int], Coroutine[Any, Any, None]] | None = None
+    """The pipelines service, given access, address and ports; it lives beside the gateway."""
 
 
 Work = Coroutine[Any, Any, None]
@@ -151,7 +151,8 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
 
         works = [gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port, sockets=sockets())]
         if up.pipelines is not None:
-            works.append(up.pipelines(access("gateway"), "127.0.0.1", identity.pipelines_port))
+            ports = identity.pipelines_port, identity.pipelines_pods_port
+            works.append(up.pipelines(access("gateway"), "127.0.0.1", *ports))
         return together(works)
 
     def access(name: str) -> Any:

@@ -1,31 +1,34 @@
-"""The listener of the pipelines service; the service itself is loaded with the first request.
+"""The listeners of the pipelines service; the service itself is loaded with the first request.
 
-An idle cluster pays for a socket only.
+An idle cluster pays for two sockets only. At one the kernel says who calls, and the service acts for the
+owner. At the other pods call: it acts with the token they show, and they may do what their account may.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 
 from .. import log
 from ..cluster.client import Client
 from ..cluster.kubeconfig import Access
-from ..errors import Forbidden
-from .callers import Address, check
+from ..errors import Forbidden, Unauthorized
+from .callers import Address, check, on_behalf
 
 _log = log.logger("pipelines")
 LARGEST_REQUEST = 40 * 1024 * 1024
+Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-async def listen(access: Access, host: str, port: int) -> None:
+async def listen(access: Access, host: str, port: int, pods_port: int) -> None:
     """Be the pipelines service until cancelled."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(access))
 
-        async def handle(request: web.Request) -> web.StreamResponse:
+        async def for_owner(request: web.Request) -> web.StreamResponse:
             from .service.answering import answer, refused
 
             try:
@@ -34,15 +37,33 @@ async def listen(access: Access, host: str, port: int) -> None:
                 return refused(error)
             return await answer(request, client)
 
-        app = web.Application(client_max_size=LARGEST_REQUEST)
-        app.router.add_route("*", "/{path:.*}", handle)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=2)
-        await runner.setup()
-        stack.push_async_callback(runner.cleanup)
-        site = web.TCPSite(runner, host, port)
-        await site.start()
-        _log.info("listening on %s:%d", host, port)
+        async def for_pods(request: web.Request) -> web.StreamResponse:
+            from .service.answering import answer, refused
+
+            try:
+                caller = on_behalf(access, request.headers.get("Authorization", ""))
+            except Unauthorized as error:
+                return refused(error)
+            async with Client(caller) as theirs:
+                return await answer(request, theirs)
+
+        for place, handle in ((port, for_owner), (pods_port, for_pods)):
+            await stack.enter_async_context(served(host, place, handle))
+        _log.info("listening on %s:%d, for pods on %s:%d", host, port, host, pods_port)
         await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def served(host: str, port: int, handle: Handle) -> AsyncIterator[None]:
+    app = web.Application(client_max_size=LARGEST_REQUEST)
+    app.router.add_route("*", "/{path:.*}", handle)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=2)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield
+    finally:
+        await runner.cleanup()
 
 
 def ends(request: web.Request) -> tuple[Address, Address]:

@@ -11,7 +11,7 @@ from ..api.meta import Metadata
 from ..api.workflowgraph import Graph
 from ..api.workflowrun import PipelineRef, WorkflowRun, WorkflowRunSpec
 from ..controllers.workflowrun import PACKAGE_KEY, known_parameters
-from ..errors import WrongUse
+from ..errors import AlreadyExists, WrongUse
 from ..sdk.client import Client
 from .reading import Package
 
@@ -32,9 +32,15 @@ def submit_package(
     parameters: dict[str, Any] | None = None,
     name: str = "",
 ) -> WorkflowRun:
-    """Raises `WrongUse` for parameters the pipeline does not have, before anything is made."""
+    """Raises, before anything is made, `WrongUse` for parameters the pipeline does not have and
+    `AlreadyExists` for a name that is taken."""
     if problem := known_parameters(package.graph, parameters or {}):
         raise WrongUse(problem)
+    if name and client.find(WorkflowRun, namespace, name):
+        raise AlreadyExists(
+            f"there is a run {name} in namespace {namespace} already",
+            next_step="choose another name, or leave it out",
+        )
     reference = PipelineRef(name=package.graph.name, digest=package.graph.digest())
     # The same content has the same name: submitting again changes nothing.
     client.apply(

@@ -123,5 +123,15 @@ def volume():
     gone.after(first)
 
 
+@dsl.pipeline(name="imports")
+def imports(place: str = "file:///data/words.txt") -> str:
+    known = {"letters": 5, "of": place}
+    dsl.importer(artifact_uri="file:///data/words.txt", artifact_class=dsl.Dataset, metadata=known)
+    again = dsl.importer(
+        artifact_uri=place, artifact_class=dsl.Dataset, reimport=True, metadata={"letters": 7}
+    )
+    return read(data=again.output).output
+
+
 if __name__ == "__main__":
     compiler.Compiler().compile(globals()[sys.argv[1]], sys.argv[2])

@@ -1,7 +1,7 @@
 """The gateway under the names of Istio's: the Service and the pod by which the documents look for it.
 
 The gateway is a process of the platform and no pod, so the pod here has no node and nobody runs it: it only
-tells where the gateway is. Both are made again when somebody deletes them; `wanted` is pure.
+tells where the gateway is; `wanted` is pure. `Announcing` makes such objects, again when they were deleted.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from typing import Any
 
 from ...api.core import Pod, Service
 from ...api.endpoints import EndpointSlice
-from ...api.meta import Key, Metadata, Resource
+from ...api.meta import Metadata, Resource
 from ...cluster.client import Client
 from ...cluster.informer import Informer
 from ...errors import AlreadyExists, Conflict, NotFound
 
 KINDS = (Service, EndpointSlice, Pod)
 NAMESPACE, NAME = "istio-system", "istio-ingressgateway"
-PLACE = Key(NAMESPACE, NAME)
 LABELS = {"app": NAME, "istio": "ingressgateway"}
 HOST = "127.0.0.1"
 MIRROR = "kubernetes.io/config.mirror"
@@ -28,20 +27,22 @@ NOT_SCHEDULED = "paddlecloud-platform"
 Body = dict[str, Any]
 
 
-class GatewayKeeping:
+class Announcing:
+    """Keeps Services, their slices and such pods as they are wanted."""
+
     def __init__(
         self,
         client: Client,
         informers: Mapping[type[Resource], Informer[Any]],
-        port: int,
+        objects: tuple[Resource, ...],
         now: Callable[[], datetime],
     ) -> None:
-        self._client, self._informers, self._port, self._now = client, informers, port, now
+        self._client, self._informers, self._objects, self._now = client, informers, objects, now
 
     async def look(self) -> None:
-        for obj in wanted(self._port):
+        for obj in self._objects:
             try:
-                await self._put_right(obj, self._informers[type(obj)].get(PLACE))
+                await self._put_right(obj, self._informers[type(obj)].get(obj.key))
             except (AlreadyExists, Conflict, NotFound):
                 continue  # the next look sees what is there
 
@@ -50,11 +51,11 @@ class GatewayKeeping:
             await self._client.create(obj)
         elif isinstance(found, Pod):
             if ports(found) != ports(obj):
-                await self._client.delete(Pod, PLACE, uid=found.uid, grace=0)
+                await self._client.delete(Pod, obj.key, uid=found.uid, grace=0)
             elif found.phase != "Running":
-                await self._client.patch_status(Pod, PLACE, running(found, self._now()))
+                await self._client.patch_status(Pod, obj.key, running(found, self._now()))
         elif patch := difference(obj, found):
-            await self._client.patch(type(obj), PLACE, patch)
+            await self._client.patch(type(obj), obj.key, patch)
 
 
 def wanted(port: int) -> tuple[Service, EndpointSlice, Pod]:
@@ -96,7 +97,7 @@ def named(labels: dict[str, str], annotations: dict[str, str] | None = None) -> 
 
 
 def difference(obj: Resource, found: Resource) -> Body:
-    """The merge patch that leads the Service, or its slice, to where the gateway is now."""
+    """The merge patch that leads the Service, or its slice, to where what it stands for is now."""
     if isinstance(obj, EndpointSlice) and isinstance(found, EndpointSlice):
         same = obj.ports == found.ports and obj.endpoints == found.endpoints
         return {} if same else {"endpoints": obj.endpoints, "ports": obj.ports}

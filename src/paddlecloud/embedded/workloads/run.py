@@ -28,11 +28,13 @@ from . import (
     datacenter,
     deployment,
     endpoints,
+    gatewaykeeping,
     job,
     knative,
     mirrorkeeping,
     nodelife,
     objectstore,
+    pipelineservices,
     podkeeping,
     replicaset,
     revisions,
@@ -44,7 +46,7 @@ from .formernodes import forget_former
 from .gangkeeping import KINDS as GROUPING
 from .gangkeeping import GangKeeping
 from .gatewaykeeping import KINDS as ANNOUNCING
-from .gatewaykeeping import GatewayKeeping
+from .gatewaykeeping import Announcing
 from .housekeeping import Housekeeping
 from .looking import RETRY, look_on_change
 from .mirrorkeeping import EVERY, MirrorKeeping
@@ -93,9 +95,11 @@ async def run(
         tasks.create_task(objectstore.provide(home, client))
         if chosen := known(home):
             tasks.create_task(forget_former(chosen.node_names, client))
-            announcing = GatewayKeeping(client, informers, chosen.gateway_port, utc_now)
+            gateway = gatewaykeeping.wanted(chosen.gateway_port)
+            pipelines = pipelineservices.wanted(chosen.pipelines_pods_port)
+            announcing = Announcing(client, informers, (*gateway, *pipelines), utc_now)
             told_of = [informers[k] for k in ANNOUNCING]
-            tasks.create_task(look_on_change("gateway", told_of, announcing.look, settle=LAZY))
+            tasks.create_task(look_on_change("announcing", told_of, announcing.look, settle=LAZY))
         scheduling = Scheduling(client, informers, utc_now)
         volumes = Volumes(client, informers, home.volumes, utc_now)
         storing = [informers[k] for k in STORING]

@@ -10,6 +10,8 @@ import re
 from typing import Any
 
 from ...api.workflowgraph import Artifact, Binding, Cache, Each, Graph, Output, Retry, Step, SubGraph
+from ...controllers.workflowimports import local_path
+from ...controllers.workflowvalues import NoValue
 from ...errors import WrongUse
 from ..durations import duration
 from .conditions import condition
@@ -116,7 +118,7 @@ class Reading:
         label = component["executorLabel"]
         executor, settings = self.executors[label], self.settings.get(label) or {}
         if "importer" in executor:
-            raise WrongUse(f"task {name} imports an artifact, which this service does not do yet")
+            return importer(name, executor["importer"])
         container = executor["container"]
         if deed := claim_deed(container):
             return deed
@@ -141,6 +143,22 @@ class Reading:
             ),
         }
         return {**inner, "extras": extras}
+
+
+def importer(name: str, said: Body) -> Body:
+    """A step that only names an artifact; where it is may be known in the run alone."""
+    uri = said.get("artifactUri") or {}
+    order: Body = {"reimport": bool(said.get("reimport")), "metadata": whole(said.get("metadata") or {})}
+    if "runtimeParameter" in uri:
+        order["parameter"] = uri["runtimeParameter"]
+    else:
+        order["uri"] = str(uri.get("constant") or "")
+        try:
+            local_path(order["uri"])
+        except NoValue as error:
+            raise WrongUse(f"task {name}: {error}") from error
+    kind = (said.get("typeSchema") or {}).get("schemaTitle") or ""
+    return {"form": "importer", "pod": order, "makes": {"artifact": Artifact(type=kind)}}
 
 
 def default_of(definition: Body) -> Any:

@@ -26,7 +26,7 @@ from ...errors import (
     WrongUse,
 )
 from ..reading import LARGEST
-from . import first, second
+from . import first, recurring, second
 from .shared import Call, Handler, Upload
 from .shelf import Shelf
 
@@ -41,7 +41,10 @@ def table(routes: tuple[tuple[str, str, Handler], ...]) -> Table:
     return [(m, re.compile("^" + re.escape(p).replace(r"\{\}", "([^/:]+)") + "$"), h) for m, p, h in ordered]
 
 
-TABLES = {"v1beta1": table(first.ROUTES), "v2beta1": table(second.ROUTES)}
+TABLES = {
+    "v1beta1": table((*first.ROUTES, *recurring.FIRST)),
+    "v2beta1": table((*second.ROUTES, *recurring.SECOND)),
+}
 CODES = {400: 3, 404: 5, 409: 6, 403: 7, 401: 16, 413: 8, 501: 12, 503: 14}
 
 

@@ -100,37 +100,41 @@ def references(run: WorkflowRun, names: dict[str, str]) -> list[Body]:
         found.append(owned("EXPERIMENT", run.spec.experiment, names.get(run.spec.experiment, "")))
     if run.spec.pipeline_version:
         found.append(owned("PIPELINE_VERSION", run.spec.pipeline_version, "", "CREATOR"))
+    if run.spec.recurring_run:
+        found.append(owned("JOB", run.spec.recurring_run, "", "CREATOR"))
     return found
 
 
 async def make_run(call: Call) -> Body:
+    return await shown(call, await call.shelf.start(*await asked_for(call)))
+
+
+async def asked_for(call: Call) -> tuple[PipelineRef, Body]:
+    """The package of the runs a client asks for, and what their spec says."""
     given = {r["key"]["type"]: r["key"]["id"] for r in call.body.get("resource_references") or ()}
     spec = call.body.get("pipeline_spec") or {}
-    reference, version, generation = await package_for(call, spec, given.get("PIPELINE_VERSION", ""))
     if experiment := given.get("EXPERIMENT", ""):
         await call.shelf.one(Experiment, experiment)
     parameters = {p["name"]: p.get("value", "") for p in spec.get("parameters") or ()}
     # Where artifacts go is told to every pipeline, whether it asked for it or not.
     parameters.pop("pipeline-root", None)
-    run = await call.shelf.start(
-        reference,
-        {
-            "parameters": parameters,
-            "experiment": experiment,
-            "generation": generation,
-            "display_name": call.text("name"),
-            "description": call.text("description"),
-            "pipeline_version": version,
-            "service_account": call.text("service_account"),
-        },
-    )
-    return await shown(call, run)
+    version = given.get("PIPELINE_VERSION", "")
+    reference, version, generation = await package_for(call, spec, version, parameters)
+    return reference, {
+        "parameters": parameters,
+        "experiment": experiment,
+        "generation": generation,
+        "display_name": call.text("name"),
+        "description": call.text("description"),
+        "pipeline_version": version,
+        "service_account": call.text("service_account"),
+    }
 
 
-async def package_for(call: Call, spec: Body, version: str) -> tuple[PipelineRef, str, str]:
+async def package_for(call: Call, spec: Body, version: str, parameters: Body) -> tuple[PipelineRef, str, str]:
     if manifest := spec.get("workflow_manifest") or spec.get("pipeline_manifest"):
         package = of_spec(manifest)
-        return await call.shelf.keep(package), "", package.generation
+        return await call.shelf.keep(package, parameters), "", package.generation
     if not version and spec.get("pipeline_id"):
         pipeline = await call.shelf.one(Pipeline, str(spec["pipeline_id"]))
         newest = await call.shelf.default_version(pipeline)

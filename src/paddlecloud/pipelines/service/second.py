@@ -108,31 +108,32 @@ async def list_runs(call: Call) -> Body:
 
 
 async def make_run(call: Call) -> Body:
-    reference, version, generation = await package_for(call)
-    config = call.body.get("runtime_config") or {}
+    return await shown(call, await call.shelf.start(*await asked_for(call)))
+
+
+async def asked_for(call: Call) -> tuple[PipelineRef, Body]:
+    """The package of the runs a client asks for, and what their spec says."""
+    parameters = dict((call.body.get("runtime_config") or {}).get("parameters") or {})
     experiment = call.text("experiment_id") or call.query.get("experiment_id") or ""
     if experiment:
         await call.shelf.one(Experiment, experiment)
-    run = await call.shelf.start(
-        reference,
-        {
-            "parameters": dict(config.get("parameters") or {}),
-            "experiment": experiment,
-            "generation": generation,
-            "display_name": call.text("display_name"),
-            "description": call.text("description"),
-            "pipeline_version": version,
-            "service_account": call.text("service_account"),
-        },
-    )
-    return await shown(call, run)
+    reference, version, generation = await package_for(call, parameters)
+    return reference, {
+        "parameters": parameters,
+        "experiment": experiment,
+        "generation": generation,
+        "display_name": call.text("display_name"),
+        "description": call.text("description"),
+        "pipeline_version": version,
+        "service_account": call.text("service_account"),
+    }
 
 
-async def package_for(call: Call) -> tuple[PipelineRef, str, str]:
+async def package_for(call: Call, parameters: Body) -> tuple[PipelineRef, str, str]:
     """The package of a run, the version it is of, and its generation."""
     if spec := call.body.get("pipeline_spec"):
         package = of_spec(spec)
-        return await call.shelf.keep(package), "", package.generation
+        return await call.shelf.keep(package, parameters), "", package.generation
     reference = call.body.get("pipeline_version_reference") or {}
     id = str(reference.get("pipeline_version_id") or "")
     if not id:
@@ -147,11 +148,13 @@ async def package_for(call: Call) -> tuple[PipelineRef, str, str]:
 
 async def shown(call: Call, run: WorkflowRun) -> Body:
     text = await call.shelf.text(run.spec.pipeline)
-    pipeline = ""
-    if run.spec.pipeline_version:
-        found = await call.shelf.client.find(PipelineVersion, run.namespace, run.spec.pipeline_version)
-        pipeline = found.spec.pipeline if found else ""
-    return run_v2(run, text, pipeline)
+    return run_v2(run, text, await pipeline_of(call, run.spec.pipeline_version))
+
+
+async def pipeline_of(call: Call, version: str) -> str:
+    """The id of the pipeline that a version is of; empty where there is none any more."""
+    found = await call.shelf.client.find(PipelineVersion, call.shelf.namespace, version) if version else None
+    return found.spec.pipeline if found else ""
 
 
 async def get_run(call: Call, id: str) -> Body:

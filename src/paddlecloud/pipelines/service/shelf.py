@@ -24,6 +24,8 @@ from ...api.workflowservice import (
     PipelineSpec,
     PipelineVersion,
     PipelineVersionSpec,
+    RecurringRun,
+    RecurringRunSpec,
 )
 from ...cluster.client import Client
 from ...controllers.workflowrun import ID_LABEL, PACKAGE_KEY, known_parameters
@@ -44,34 +46,39 @@ class Shelf:
         self.client = client
         self.namespace = namespace
 
-    async def all(self, kind: type[R]) -> list[R]:
-        return list((await self.client.list(kind, self.namespace)).items)
+    async def all(self, kind: type[R], labels: dict[str, str] | None = None) -> list[R]:
+        """Without what is being deleted: to clients it is gone."""
+        found = (await self.client.list(kind, self.namespace, labels=labels)).items
+        return [obj for obj in found if obj.metadata.deletion_timestamp is None]
 
     async def one(self, kind: type[R], name: str) -> R:
         found = await self.client.find(kind, self.namespace, name) if named(name) else None
-        if found is None:
+        if found is None or found.metadata.deletion_timestamp is not None:
             raise NotFound(f"there is no {kind.kind} {name}")
         return found
 
     async def run(self, id: str) -> WorkflowRun:
-        """By its id; a run that somebody made by hand also by its uid or name."""
-        labelled = (
-            (await self.client.list(WorkflowRun, self.namespace, labels={ID_LABEL: id})).items
-            if named(id)
-            else ()
-        )
-        if labelled:
+        return await self.by_id(WorkflowRun, id, "run")
+
+    async def recurring_run(self, id: str) -> RecurringRun:
+        return await self.by_id(RecurringRun, id, "recurring run")
+
+    async def by_id(self, kind: type[R], id: str, word: str) -> R:
+        """By its id; what somebody made by hand also by its uid or name."""
+        if named(id) and (labelled := await self.all(kind, {ID_LABEL: id})):
             return labelled[0]
-        for run in await self.all(WorkflowRun):
-            if id in (run.uid, run.name):
-                return run
-        raise NotFound(f"there is no run {id}")
+        for obj in await self.all(kind):
+            if id in (obj.uid, obj.name):
+                return obj
+        raise NotFound(f"there is no {word} {id}")
 
     async def change(self, obj: R, spec: Body) -> R:
         return await self.client.patch(type(obj), obj.key, {"spec": spec})
 
     async def remove(self, obj: Resource) -> None:
-        await self.client.delete(type(obj), obj.key)
+        # What a schedule made stays when the schedule goes.
+        propagation = "Orphan" if isinstance(obj, RecurringRun) else "Background"
+        await self.client.delete(type(obj), obj.key, propagation=propagation)
 
     async def add_experiment(self, name: str, description: str = "") -> Experiment:
         if not name:
@@ -136,8 +143,13 @@ class Shelf:
         chosen = [v for v in versions if v.name == pipeline.spec.default_version]
         return next(iter(chosen or versions[-1:]), None)
 
-    async def keep(self, package: Package) -> PipelineRef:
-        """The package in a ConfigMap named by its content: the same twice is kept once."""
+    async def keep(self, package: Package, parameters: Body | None = None) -> PipelineRef:
+        """The package in a ConfigMap named by its content: the same twice is kept once.
+
+        Raises `BadRequest`, before anything is written, for *parameters* that it does not have.
+        """
+        if parameters is not None and (problem := known_parameters(package.graph, parameters)):
+            raise BadRequest(problem)
         reference = PipelineRef(name=package.graph.name, digest=package.graph.digest())
         data = {
             PACKAGE_KEY: json.dumps(package.graph.wire(), sort_keys=True),
@@ -161,6 +173,25 @@ class Shelf:
 
     async def start(self, reference: PipelineRef, spec: Body) -> WorkflowRun:
         """Raises `BadRequest` for parameters the pipeline does not have."""
+        spec_of_run = await self.runnable(reference, spec)
+        return await self.client.create(WorkflowRun(metadata=self.labelled(reference), spec=spec_of_run))
+
+    async def repeat(self, reference: PipelineRef, spec: Body, trigger: Body) -> RecurringRun:
+        """Raises `BadRequest` for parameters the pipeline does not have."""
+        repeated = RecurringRunSpec(run=await self.runnable(reference, spec), **trigger)
+        return await self.client.create(RecurringRun(metadata=self.labelled(reference), spec=repeated))
+
+    def labelled(self, reference: PipelineRef) -> Metadata:
+        """A name that says what it is of, and the id by which clients know it."""
+        suffix = "".join(secrets.choice(LETTERS) for _ in range(5))
+        return Metadata(
+            name=f"{reference.name}-{suffix}",
+            namespace=self.namespace,
+            labels={ID_LABEL: str(uuid.uuid4())},
+        )
+
+    async def runnable(self, reference: PipelineRef, spec: Body) -> WorkflowRunSpec:
+        """Raises `BadRequest` for parameters the pipeline does not have."""
         kept = await self.client.find(ConfigMap, self.namespace, reference.package)
         if kept is None:
             raise NotFound(f"the package {reference.package} is gone")
@@ -168,17 +199,7 @@ class Shelf:
             raise BadRequest(problem)
         if not spec.get("experiment"):
             spec["experiment"] = (await self.default_experiment()).name
-        suffix = "".join(secrets.choice(LETTERS) for _ in range(5))
-        return await self.client.create(
-            WorkflowRun(
-                metadata=Metadata(
-                    name=f"{reference.name}-{suffix}",
-                    namespace=self.namespace,
-                    labels={ID_LABEL: str(uuid.uuid4())},
-                ),
-                spec=WorkflowRunSpec(pipeline=reference, **spec),
-            )
-        )
+        return WorkflowRunSpec(pipeline=reference, **spec)
 
 
 def named(text: str) -> bool:
