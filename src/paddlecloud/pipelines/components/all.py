@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from ..component import Component
-from . import configure, dataset, modelhub, paddlejob, samplejob, sampleset, serving, training, visualdl
+from . import (
+    configure,
+    converter,
+    dataset,
+    modelhub,
+    paddlejob,
+    samplejob,
+    sampleset,
+    serving,
+    training,
+    uploader,
+    visualdl,
+)
 
 COMPONENTS: tuple[Component, ...] = (
     dataset.COMPONENT,
@@ -15,4 +27,6 @@ COMPONENTS: tuple[Component, ...] = (
     samplejob.COMPONENT,
     paddlejob.COMPONENT,
     configure.COMPONENT,
+    converter.COMPONENT,
+    uploader.COMPONENT,
 )
