@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
-import uvloop
-
-from paddlecloud.embedded.node.launcher import start_zygote
+from paddlecloud.embedded.node import launcher
 from paddlecloud.embedded.node.receiving import received
 from paddlecloud.settings import Home
 
@@ -27,20 +27,22 @@ def test_descriptors_that_were_received_are_not_inherited() -> None:
 
 
 def test_a_zygote_holds_no_conversation_of_its_starter(tmp_path: Path) -> None:
-    """The loop of the node closes nothing in what it starts."""
+    """The loop of the node closes nothing in what it starts: what can be inherited is."""
     home = Home(tmp_path / "h")
     home.make()
-
-    async def held() -> bytes:
-        ours, theirs = socket.socketpair()
-        with ours:
-            os.set_inheritable(theirs.fileno(), True)
-            with theirs:
-                await start_zygote(home)
+    ours, theirs = socket.socketpair()
+    words = [str(Path(launcher.__file__).parent.parent), str(home.run), "-"]
+    with ours:
+        with theirs:
+            subprocess.run(
+                [sys.executable, "-S", "-I", "-c", launcher.START, *words],
+                pass_fds=[theirs.fileno()],
+                stdout=subprocess.PIPE,
+                timeout=60,
+                check=True,
+            )
+        try:
             ours.settimeout(10)
-            return ours.recv(1)
-
-    try:
-        assert uvloop.run(held()) == b""
-    finally:
-        os.kill(int((home.run / "zygote.lock").read_text()), signal.SIGKILL)
+            assert ours.recv(1) == b""
+        finally:
+            os.kill(int((home.run / "zygote.lock").read_text()), signal.SIGKILL)
