@@ -13,8 +13,9 @@ from paddlecloud.api.meta import Key
 from paddlecloud.errors import WrongUse
 from paddlecloud.pipelines.component import check_types
 from paddlecloud.pipelines.componentfiles import component_file
-from paddlecloud.pipelines.components import samples
+from paddlecloud.pipelines.components import samples, visualdl
 from paddlecloud.pipelines.components.all import COMPONENTS
+from paddlecloud.pipelines.curves import curves
 from paddlecloud.pipelines.reading import read_package
 from paddlecloud.pipelines.suitecommands import (
     changes,
@@ -52,6 +53,15 @@ CONTRACT: dict[str, dict[str, str | None]] = {
         "name": None, "namespace": "kubeflow", "action": "apply", "pvc_name": None,
         "mount_path": "/mnt/task-center/", "logdir": None, "model": "", "port": "8040", "cache_timeout": "",
         "language": "", "public_path": "", "api_only": "",
+    },
+    "configure": {"path": None, "filename": None, "content": None},
+    "converter": {
+        "mount_path": "/mnt/task-center/", "model_name": None, "dirname": "inference", "pdmodel": "",
+        "pdiparams": "",
+    },
+    "uploader": {
+        "endpoint": "http://minio-service.kubeflow:9000", "model_file": None, "model_name": None,
+        "version": "latest",
     },
 }  # fmt: skip
 
@@ -177,6 +187,24 @@ def test_samples_are_made_by_the_program_of_the_suite_on_the_volume() -> None:
 def test_weights_to_begin_with_keep_the_dots_of_their_name() -> None:
     told = {**TRAINING, "pretrain_model": "https://h/Mobile.v3.pdparams"}
     assert "Global.pretrained_model=/mnt/task-center/pretrain_model/Mobile.v3" in overrides(told)
+
+
+def test_the_server_of_curves_is_told_in_its_own_words() -> None:
+    told = {n: d for n, d in BY_NAME["visualdl"].inputs.items()} | {
+        "pvc_name": "v", "logdir": "/mnt/task-center/models/vdl/", "cache_timeout": "5",
+        "public_path": "/curves", "api_only": "True", "port": "8041",
+    }  # fmt: skip
+    deployment, service = curves(Key("kubeflow", "ppocr-det-visualdl"), visualdl.said(told))
+    [container] = deployment.wire()["spec"]["template"]["spec"]["containers"]
+
+    assert container["args"] == [
+        "--logdir", "/mnt/task-center/models/vdl/", "--host", "0.0.0.0", "--port", "8041",
+        "--disable-telemetry", "--cache-timeout=5", "--public-path=/curves", "--api-only",
+    ]  # fmt: skip
+    assert {deployment.name, service.name} == {"ppocr-det-visualdl"}
+    selects = service.wire()["spec"]["selector"]
+    assert selects == deployment.wire()["spec"]["template"]["metadata"]["labels"]
+    assert service.wire()["spec"]["ports"] == [{"name": "http", "port": 8041, "targetPort": 8041}]
 
 
 @pytest.mark.parametrize(

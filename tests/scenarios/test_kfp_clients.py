@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.kubernetes.waiting import until
 from tests.pipelines.environment import HERE, command, run
 from tests.pipelines.playing import PACKAGES
 from tests.scenarios.pdc_home import PdcHome
@@ -15,7 +14,6 @@ from paddlecloud.embedded.identity import known
 
 pytestmark = pytest.mark.long
 PROGRAMS = HERE / "programs"
-DEMO = HERE.parent.parent / "examples" / "ppocr-detection" / "pipeline-demo.py"
 
 
 def service(cluster: PdcHome) -> str:
@@ -99,24 +97,6 @@ def test_the_command_line_of_the_second_generation(cluster: PdcHome, tmp_path: P
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SUCCEEDED" in done.stdout
-
-
-def test_the_program_of_the_documents_runs_with_nothing_changed_but_the_host(
-    cluster: PdcHome, tmp_path: Path
-) -> None:
-    """As far as it gets without the data of the documents: the volume is there, the data set waits."""
-    cluster.ok("pipeline", "components", str(tmp_path / "yaml"))
-    program = tmp_path / "pipeline-demo.py"
-    program.write_text(DEMO.read_text().replace("http://www.my-pipeline-ui.com:80", service(cluster)))
-    done = run(1, program, home=tmp_path)
-    assert done.returncode == 0, done.stderr
-
-    def the_run() -> str:
-        return next(x for x in cluster.ok("pipeline", "ls").splitlines() if "paddle ocr detection demo" in x)
-
-    name = the_run().split()[0]
-    until(lambda: "✔ ppocr-detection-pvc" in cluster.ok("pipeline", "show", name), what="the volume")
-    cluster.ok("delete", "wfr", name, "-n", "kubeflow")
 
 
 @pytest.mark.parametrize("generation, program", [(1, "first"), (2, "second")])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.scenarios.pdc_home import PdcHome, fresh_home, variables
-from tests.visualdl.environment import IMAGE, SUITES
+from tests.visualdl.environment import IMAGE
 
 SCRIPT = """
 from visualdl import LogWriter
@@ -24,7 +24,7 @@ print("done")
 
 @pytest.fixture(params=["auto", "plain"])
 def home(request: pytest.FixtureRequest) -> Iterator[PdcHome]:
-    settings = {"SUITES": str(SUITES), "ISOLATION": request.param, "REGISTRIES": "local"}
+    settings = {"ISOLATION": request.param, "REGISTRIES": "local"}
     environ = {**variables(), **{f"PADDLECLOUD_{name}": value for name, value in settings.items()}}
     with fresh_home(environ=environ) as made:
         made.ok("up", "--detach")

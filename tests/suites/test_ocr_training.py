@@ -109,7 +109,7 @@ def test_a_short_training_tells_its_progress_and_goes_on(tmp_path: Path) -> None
 def test_the_weights_of_the_documents_lie_in_the_suite(tmp_path: Path) -> None:
     address = "https://paddleocr.bj.bcebos.com/PP-OCRv3/chinese/ch_PP-OCRv3_det_distill_train.tar"
     subprocess.run(
-        [str(CODE / "bin" / "wget"), "-P", str(tmp_path), address],
+        [str(CODE / "bin" / "wget"), "-c", "-P", str(tmp_path), address],
         env=variables("paddleocr"),
         check=True,
         timeout=30,

@@ -17,9 +17,10 @@ NAMES = (
     "serving",
     "serving-paddle",
     "shapes",
+    "visualdl",
     "wide-and-deep",
 )
-LOCKED = ("data", "paddle", "serving", "serving-paddle", "wide-and-deep")
+LOCKED = ("data", "paddle", "serving", "serving-paddle", "visualdl", "wide-and-deep")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -24,23 +24,27 @@ class Curves:
 def curves(key: Key, said: Curves) -> tuple[Resource, ...]:
     labels = {"visualdl": key.name}
     # Without a host the program listens to its own machine only.
-    command = [
-        "visualdl",
+    arguments = [
         "--logdir",
         said.logdir,
         "--host",
         "0.0.0.0",
         "--port",
         str(said.port),
+        "--disable-telemetry",
         *said.flags,
     ]
     container = {
         "name": "visualdl",
         "image": IMAGE,
-        "command": command,
+        "args": arguments,
         "ports": [{"containerPort": said.port}],
         "volumeMounts": [{"name": "task-center", "mountPath": said.mount_path}],
-        "readinessProbe": {"tcpSocket": {"port": said.port}, "periodSeconds": 2},
+        "readinessProbe": {
+            "httpGet": {"path": "/alive", "port": said.port},
+            "periodSeconds": 5,
+            "timeoutSeconds": 5,
+        },
     }
     claim = {"name": "task-center", "persistentVolumeClaim": {"claimName": said.pvc_name}}
     metadata = Metadata(name=key.name, namespace=key.namespace, labels=labels)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import tarfile
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,25 +39,44 @@ class Place(NamedTuple):
     """Namespace and name of the Secret with its keys."""
 
 
+class Archive(NamedTuple):
+    model: str
+    label: str
+    """The version, as whoever asks for it calls it."""
+    file: Path
+
+
 def publish_version(client: Client, version: ModelVersion, label: str, place: Place) -> str:
     """Put the archive of *version* under the name *label*, and give the address it is read at."""
     namespace, slash, secret = place.secret.partition("/")
     if not slash:
         raise WrongUse(f"{place.secret!r} names no Secret", next_step="write NAMESPACE/NAME")
-    uri = f"s3://{BUCKET}?endpoint={place.endpoint}"
-    store = store_at(reachable(client, uri), keys_of(client, namespace, secret))
-    assert isinstance(store, BucketStore), "the URI says so"
+    keys = keys_of(client, namespace, secret)
     model = version.spec.model
-    key = f"{model}/{named(label)}/{model}.tar.gz"
     with tempfile.TemporaryDirectory() as folder:
         pulled, laid = Path(folder) / "pulled", Path(folder) / "laid"
         pull_version(client, version, pulled)
         lay_out(version, pulled, laid)
-        archive = Path(folder) / "archive"
+        archive = Path(folder) / f"{model}.tar.gz"
         pack(laid, model, archive)
-        store.place(key, archive)
+        return place_archive(
+            Archive(model, label, archive), place.endpoint, keys, lambda uri: reachable(client, uri)
+        )
+
+
+def place_archive(
+    archive: Archive,
+    endpoint: str,
+    keys: Mapping[str, str],
+    way: Callable[[str], str] = lambda uri: uri,
+) -> str:
+    """Put a file where anybody reads it, and give the address; *way* leads to the store from here."""
+    key = f"{named(archive.model)}/{named(archive.label)}/{archive.file.name}"
+    store = store_at(way(f"s3://{BUCKET}?endpoint={endpoint}"), keys)
+    assert isinstance(store, BucketStore), "the URI says so"
+    store.place(key, archive.file)
     store.open_to_all("*.tar.gz")
-    return f"{place.endpoint}/{BUCKET}/{key}"
+    return f"{endpoint.rstrip('/')}/{BUCKET}/{key}"
 
 
 def lay_out(version: ModelVersion, source: Path, to: Path) -> None:

@@ -26,6 +26,7 @@ from . import descriptors
 from .attachments import Send
 from .attempts import content
 from .launcher import Launcher
+from .receiving import received
 from .substitution import Paths
 
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -135,7 +136,7 @@ def streams(wish: Wish, stack: contextlib.ExitStack) -> tuple[Command, list[int]
 
 async def begun(connection: socket.socket, command: Command, wish: Wish, stack: contextlib.ExitStack) -> None:
     await descriptors.ready(connection.fileno(), "read")
-    data, given, _, _ = socket.recv_fds(connection, 4096, 1, socket.MSG_CMSG_CLOEXEC)
+    data, given = received(connection, 4096, 1)
     for descriptor in given:
         stack.callback(os.close, descriptor)
     first, _, rest = data.partition(b"\n")

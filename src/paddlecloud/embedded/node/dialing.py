@@ -13,6 +13,7 @@ from .attempts import content
 from .holder import WISH
 from .launcher import Launcher
 from .podfolder import PodFolder, Record
+from .receiving import received
 
 PATIENCE = 10.0
 
@@ -58,7 +59,7 @@ async def dial_inside(door: Door, launcher: Launcher) -> socket.socket:
         request = f"dial {door.port} {door.record.address} ".encode() + os.fsencode(door.folder.path)
         asking.send(request + b"\n")
         await descriptors.ready(asking.fileno(), "read")
-        data, given, _, _ = socket.recv_fds(asking, 4096, 1, socket.MSG_CMSG_CLOEXEC)
+        data, given = received(asking, 4096, 1)
     if not given:
         raise Failed(data.decode(errors="replace").strip().removeprefix("failed ").lower() or "no answer")
     connection = socket.socket(fileno=given[0])

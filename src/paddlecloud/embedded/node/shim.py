@@ -25,6 +25,7 @@ from .children import begin_anew, reaped
 from .lightly import signal
 from .loop import Loop
 from .procfs import boot, children, start_time
+from .receiving import received
 from .sandbox import kernel
 from .sandbox.containment import Containment
 
@@ -159,7 +160,7 @@ def heard_from_child(ours: socket.socket, order: dict[str, Any], loop: Loop) -> 
     words = b""
     while True:
         try:
-            data, given, _, _ = socket.recv_fds(ours, 65536, 1, socket.MSG_CMSG_CLOEXEC)
+            data, given = received(ours, 65536, 1)
         except ConnectionResetError:
             # It ended before it took our word.
             data, given = b"", []

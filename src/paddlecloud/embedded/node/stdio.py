@@ -14,6 +14,7 @@ import termios
 
 from .guests import STDERR, STDOUT, Guests, Input
 from .logfile import LogFile
+from .receiving import received
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Streams:
         with receiving:
             receiving.setblocking(False)
             try:
-                _, given, _, _ = socket.recv_fds(receiving, 1, 1, socket.MSG_CMSG_CLOEXEC)
+                _, given = received(receiving, 1, 1)
             except OSError:
                 given = []
         if given:

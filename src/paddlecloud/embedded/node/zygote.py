@@ -19,6 +19,8 @@ import signal
 import socket
 import warnings
 
+from .receiving import received
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +38,12 @@ VERBS = {
 """Modules beside this one; each has `run(folder, connection, descriptors)`, which does not return."""
 LONGEST_REQUEST = 65536
 MOST_DESCRIPTORS = 8
+LAST_DESCRIPTOR = 65536
 
 
 def main(run_folder: str, place: str = "", name: str = PLAIN) -> int:
+    # Whatever else its starter had open would be open in every container, and in others' conversations.
+    os.closerange(3, LAST_DESCRIPTOR)
     os.chdir(run_folder)
     lock = os.open(f"{name}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -128,9 +133,7 @@ def requested(connection: socket.socket) -> tuple[str, str, list[int]]:
     line, given = b"", list[int]()
     try:
         while not line.endswith(b"\n"):
-            data, more, _, _ = socket.recv_fds(
-                connection, LONGEST_REQUEST, MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
-            )
+            data, more = received(connection, LONGEST_REQUEST, MOST_DESCRIPTORS)
             given += more
             line += data
             if not data or len(line) > LONGEST_REQUEST:

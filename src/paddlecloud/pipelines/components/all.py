@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..component import Component
 from . import (
     configure,
+    converter,
     dataset,
     modelhub,
     paddlejob,
@@ -13,6 +14,7 @@ from . import (
     sampleset,
     serving,
     training,
+    uploader,
     visualdl,
 )
 
@@ -27,4 +29,6 @@ COMPONENTS: tuple[Component, ...] = (
     paddlejob.COMPONENT,
     samples.COMPONENT,
     configure.COMPONENT,
+    converter.COMPONENT,
+    uploader.COMPONENT,
 )

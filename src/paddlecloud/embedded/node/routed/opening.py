@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .... import localsockets
 from ...ranges import Ranges
+from ..receiving import received
 from ..zygote import SOCKET
 from . import doors
 
@@ -61,7 +62,7 @@ class Doors:
         if self._asking is None:
             self._asking = opened(self._run)
         self._asking.send(kind[0].encode())
-        _, given, _, _ = socket.recv_fds(self._asking, 1, MOST, socket.MSG_CMSG_CLOEXEC)
+        _, given = received(self._asking, 1, MOST)
         if not given:
             raise ConnectionResetError("the network of the pods does not answer")
         made = [socket.socket(fileno=fd) for fd in given]
