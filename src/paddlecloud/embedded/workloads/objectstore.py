@@ -7,20 +7,15 @@ it to the namespaces that may.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import secrets
 import shlex
 from typing import Any
 
-from ... import log
 from ...api.apps import Deployment
 from ...api.core import WAKES, Secret, Service
 from ...api.meta import Metadata, Resource
-from ...cluster.client import Client
-from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
-from .looking import RETRY
 
 NAMESPACE, NAME, SERVICE, KEYS, PORT = "kubeflow", "minio", "minio-service", "model-store", 9000
 IMAGE = "paddlecloud/data"
@@ -83,17 +78,3 @@ def pod_spec(folder: str) -> dict[str, Any]:
         ],
         "volumes": [{"name": "store", "hostPath": {"path": folder, "type": "DirectoryOrCreate"}}],
     }
-
-
-async def provide(home: Home, client: Client) -> None:
-    """Return when they are there."""
-    for wanted in parts(home):
-        while True:
-            try:
-                await client.create(wanted)
-                break
-            except AlreadyExists:
-                break
-            except PaddleCloudError as error:
-                log.logger("workloads").warning("%s is not made yet: %s", wanted.name, error.message)
-                await asyncio.sleep(RETRY)

@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from ... import log
 from ...api.core import ConfigMap
 from ...api.meta import Metadata, Resource
 from ...cluster.client import Client
@@ -19,7 +18,6 @@ from ...controllers.contract import Controller
 from ...controllers.health import Health
 from ...controllers.passes import Times
 from ...controllers.runtime import Options, Runtime
-from ...errors import AlreadyExists, PaddleCloudError
 from ...settings import Home
 from ..identity import known
 from . import (
@@ -48,8 +46,9 @@ from .gangkeeping import GangKeeping
 from .gatewaykeeping import KINDS as ANNOUNCING
 from .gatewaykeeping import Announcing
 from .housekeeping import Housekeeping
-from .looking import RETRY, look_on_change
+from .looking import look_on_change
 from .mirrorkeeping import EVERY, MirrorKeeping
+from .providing import provide
 from .scheduling import KINDS as PLACING
 from .scheduling import Scheduling
 from .volumes import KINDS as STORING
@@ -90,9 +89,8 @@ async def run(
             if kind not in informers:
                 informers[kind] = Informer(client, kind)
         tasks.create_task(runtime.run())
-        tasks.create_task(say_where_models_go(home, client))
-        tasks.create_task(datacenter.provide(home, client))
-        tasks.create_task(objectstore.provide(home, client))
+        for first in ((models_place(home),), datacenter.parts(home), objectstore.parts(home)):
+            tasks.create_task(provide(client, first))
         if chosen := known(home):
             tasks.create_task(forget_former(chosen.node_names, client))
             gateway = gatewaykeeping.wanted(chosen.gateway_port)
@@ -117,8 +115,8 @@ async def run(
             look_on_change("collector", (), collector.look, changed=collector.changed, settle=LAZY)
         )
         beginning = beginnings.Beginnings(client, informers)
-        first = [informers[k] for k in beginnings.KINDS]
-        tasks.create_task(look_on_change("beginnings", first, beginning.look, concerns=beginnings.concerns))
+        begun = [informers[k] for k in beginnings.KINDS]
+        tasks.create_task(look_on_change("beginnings", begun, beginning.look, concerns=beginnings.concerns))
         mirrors = MirrorKeeping(client, informers[ConfigMap], home.mirrors)
         maps = [informers[ConfigMap]]
         tasks.create_task(
@@ -129,21 +127,12 @@ async def run(
         tasks.create_task(look_on_change("housekeeping", kept, keeping.look, changed=told, settle=LAZY))
 
 
-async def say_where_models_go(home: Home, client: Client) -> None:
+def models_place(home: Home) -> ConfigMap:
     """The store of a fresh cluster is a folder of the home; an administrator may say otherwise."""
-    settings = ConfigMap(
+    return ConfigMap(
         metadata=Metadata(name=hub.NAME, namespace=hub.NAMESPACE),
         data={hub.KEY: (home.objects / "models").as_uri()},
     )
-    while True:
-        try:
-            await client.create(settings)
-            return
-        except AlreadyExists:
-            return
-        except PaddleCloudError as error:
-            log.logger("workloads").warning("the model store is not told yet: %s", error.message)
-            await asyncio.sleep(RETRY)
 
 
 def utc_now() -> datetime:
