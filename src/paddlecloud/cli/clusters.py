@@ -78,7 +78,7 @@ def start(home: Home, arguments: list[str]) -> None:
 
 @contextmanager
 def interrupted_afterwards() -> Iterator[None]:
-    """Ctrl-C inside counts at the end: amid the start of a process it would leave one nobody knows of."""
+    """Ctrl-C inside acts at the end: amid the start of a process it would leave one nobody knows of."""
     came = False
 
     def remember(*_: object) -> None:
@@ -91,7 +91,7 @@ def interrupted_afterwards() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
     if came:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
 
 def wait_until_ready(

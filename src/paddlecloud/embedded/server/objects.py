@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -123,15 +124,15 @@ class Objects:
         place = Place(kind.resource, namespace if kind.namespaced else "", name)
         if self.store.get(place):
             raise refusals.already_exists(kind, name)
+        admitted = self.quotas.admitted(kind, place.namespace, body, dry_run=options.dry_run)
         with self._given(kind, body):
-            await self.quotas.admit(kind, place.namespace, body, dry_run=options.dry_run)
-            if options.dry_run:
-                return shown(kind, body)
-            try:
-                await self.store.put(place, body, 0)
-            except Conflict as error:
-                self.quotas.recount(place.namespace)
-                raise refusals.already_exists(kind, name) from error
+            async with admitted:
+                if options.dry_run:
+                    return shown(kind, body)
+                try:
+                    await self.store.put(place, body, 0)
+                except Conflict as error:
+                    raise refusals.already_exists(kind, name) from error
         self._after_write(kind)
         if kind.resource == QUOTAS:
             self.quotas.recount(place.namespace)
@@ -229,16 +230,21 @@ class Objects:
             counted = kind.custom or rules_of(kind.resource).counted
             if counted and subresource in ("", DOOR) and outside(new) != outside(before):
                 new["metadata"]["generation"] = before["metadata"].get("generation", 1) + 1
+            # What a subresource changes is used already.
+            admitted: AbstractAsyncContextManager[None] = (
+                contextlib.nullcontext()
+                if subresource
+                else self.quotas.admitted(kind, place.namespace, new, before, dry_run=options.dry_run)
+            )
             with self._given(kind, new):
-                if not subresource:
-                    await self.quotas.admit(kind, place.namespace, new, before, dry_run=options.dry_run)
-                if options.dry_run:
-                    return shown(kind, new)
                 try:
-                    if may_go(new):
-                        await self.store.delete(place, new, entry.revision)
-                    else:
-                        await self.store.put(place, new, entry.revision)
+                    async with admitted:
+                        if options.dry_run:
+                            return shown(kind, new)
+                        if may_go(new):
+                            await self.store.delete(place, new, entry.revision)
+                        else:
+                            await self.store.put(place, new, entry.revision)
                 except Conflict:
                     # Whoever named no revision gets the newest one, as often as it takes.
                     await self.store.settled(place)

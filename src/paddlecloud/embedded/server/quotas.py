@@ -1,14 +1,17 @@
 """Keeps the ResourceQuotas of a namespace: admits what fits, and counts again when something goes.
 
 What is admitted is first written into the quota's status and only then stored, so that two clients cannot
-both take the last place. A crash between the two writes leaves the count too high until the next count.
+both take the last place. Who is admitted and who counts take turns in a namespace: a count amid the two
+writes would miss what is on its way. A crash between them leaves the count too high until the next count.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ... import log
 from ...errors import ApiError, Conflict, Forbidden
@@ -28,19 +31,37 @@ class Quotas:
         self._store = store
         self._due: set[str] = set()
         self._task: asyncio.Task[None] | None = None
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, namespace: str) -> list[Entry]:
         if not namespace or not self._store.objects.get(QUOTAS):
             return []
         return self._store.entries(QUOTAS, namespace)
 
-    async def admit(
+    @asynccontextmanager
+    async def admitted(
         self, kind: Kind, namespace: str, body: Body, old: Body | None = None, *, dry_run: bool = False
-    ) -> None:
-        """Raises `Forbidden` when *body* does not fit; otherwise it is counted when this returns."""
-        entries = self.of(namespace)
-        if not entries:
+    ) -> AsyncIterator[None]:
+        """Inside, *body* is counted and is to be stored. Raises `Forbidden` when it does not fit."""
+        if not self.of(namespace):
+            yield
             return
+        async with self._turn(namespace):
+            await self._admit(kind, namespace, body, old, dry_run=dry_run)
+            try:
+                yield
+            except BaseException:
+                # It was counted and is not there.
+                self.recount(namespace)
+                raise
+
+    def _turn(self, namespace: str) -> asyncio.Lock:
+        return self._turns.setdefault(namespace, asyncio.Lock())
+
+    async def _admit(
+        self, kind: Kind, namespace: str, body: Body, old: Body | None, *, dry_run: bool
+    ) -> None:
+        entries = self.of(namespace)
         asked = quota.uses(kind.resource, body)
         if old is not None:
             asked = quota.more_than(asked, quota.uses(kind.resource, old))
@@ -72,9 +93,9 @@ class Quotas:
                 await self._store.put(entry.place, made, entry.revision)
             except Conflict:
                 await self._store.settled(entry.place)
-                # Somebody else was admitted meanwhile: what was counted here is counted anew.
+                # Somebody changed the quota meanwhile: what was counted in others is counted anew.
                 self.recount(namespace)
-                return await self.admit(kind, namespace, body, old)
+                return await self._admit(kind, namespace, body, old, dry_run=dry_run)
 
     def _counted(self, entry: Entry) -> Body:
         """The quota with a count that fits its limits: a new one has none yet."""
@@ -109,8 +130,9 @@ class Quotas:
     async def _run(self) -> None:
         while self._due:
             namespace = self._due.pop()
-            for entry in self.of(namespace):
-                await self._write(entry.place)
+            async with self._turn(namespace):
+                for entry in self.of(namespace):
+                    await self._write(entry.place)
 
     async def _write(self, place: Place) -> None:
         while (entry := self._store.get(place)) is not None:
