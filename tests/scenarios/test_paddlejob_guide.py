@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from tests.scenarios.guidepages import DOCS, play
 from tests.scenarios.pdc_home import PdcHome
 
 
+@pytest.mark.long
 def test_every_command_of_the_guide_does_what_it_says(cluster: PdcHome, tmp_path: Path) -> None:
     said = play(DOCS / "paddlejob.md", cluster, tmp_path)
 
