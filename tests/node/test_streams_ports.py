@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import socket
 import struct
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import cast
 
 import aiohttp
 import pytest
@@ -18,6 +20,7 @@ from yarl import URL
 from paddlecloud.cluster import spdy
 from paddlecloud.cluster.portforward import PROTOCOL, Forwarder
 from paddlecloud.cluster.spdy import Broken, Frame, Kind
+from paddlecloud.errors import Failed
 
 # Answers every connection with the digest of all it heard, once the other side has stopped speaking.
 DIGESTS = """
@@ -80,9 +83,9 @@ class Local:
 
 
 async def forwarding(
-    pods: Conversations, socket: aiohttp.ClientWebSocketResponse, port: int, said: list[str]
+    pods: Conversations, connection: aiohttp.ClientWebSocketResponse, port: int, said: list[str]
 ) -> tuple[Local, asyncio.Task[None]]:
-    forwarder = Forwarder(socket, said.append)
+    forwarder = Forwarder(connection, said.append)
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await forwarder.carry(port, reader, writer)
@@ -123,6 +126,41 @@ async def test_a_port_where_nobody_listens_is_told_in_words_and_harms_no_other(p
     [complaint] = said
     assert complaint.startswith("error forwarding port 9 to pod p, uid uid-p: failed to connect to 127.")
     assert complaint.endswith(":9: connection refused")
+
+
+class Told:
+    """The far end of a forwarder: it takes everything and says what it was given to say."""
+
+    def __init__(self, *says: bytes) -> None:
+        self._says = says
+
+    async def send_bytes(self, data: bytes) -> None: ...
+
+    async def __aiter__(self) -> AsyncIterator[aiohttp.WSMessage]:
+        for data in self._says:
+            yield aiohttp.WSMessage(aiohttp.WSMsgType.BINARY, data, None)
+
+
+async def test_a_client_that_broke_off_amid_an_answer_harms_no_other() -> None:
+    end = spdy.Writer().data(3, b"", fin=True)
+    forwarder = Forwarder(cast(aiohttp.ClientWebSocketResponse, Told(end)), print)
+    carried: list[asyncio.Task[None]] = []
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        carried.append(asyncio.create_task(forwarder.carry(7000, reader, writer)))
+
+    server = await asyncio.start_server(carry, "127.0.0.1", 0)
+    with socket.create_connection(server.sockets[0].getsockname()) as client:
+        while not carried:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        # A reset instead of a farewell, as from a browser that is killed; nobody has noticed it yet.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    with pytest.raises(Failed, match="the connection to the pod was lost"):
+        await forwarder.run()
+
+    await asyncio.gather(*carried)
+    server.close()
 
 
 @pytest.mark.parametrize("protocol", ["v4.channel.k8s.io", ""])

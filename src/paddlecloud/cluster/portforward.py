@@ -67,8 +67,8 @@ class Forwarder:
                 await self._send(self._writer.data(data, piece))
             await self._send(self._writer.data(data, b"", fin=True))
             await line.ended.wait()
-        except ConnectionError:
-            with contextlib.suppress(ConnectionError):
+        except OSError:
+            with contextlib.suppress(OSError):
                 await self._send(self._writer.reset(data, spdy.CANCELLED))
         finally:
             self._lines.pop(data, None)
@@ -78,7 +78,8 @@ class Forwarder:
     async def _take(self, frame: Frame) -> None:
         line = self._lines.get(frame.stream)
         if frame.kind == Kind.DATA and line is not None:
-            with contextlib.suppress(ConnectionError):
+            # Who has gone costs the others nothing; not every such error is a `ConnectionError`.
+            with contextlib.suppress(OSError):
                 if frame.data:
                     line.writer.write(frame.data)
                     await line.writer.drain()

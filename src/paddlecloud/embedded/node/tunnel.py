@@ -121,8 +121,8 @@ class Tunnel:
             finally:
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
-        except ConnectionError as error:
-            with contextlib.suppress(ConnectionError):
+        except OSError as error:
+            with contextlib.suppress(OSError):
                 await self._fail(stream, errors, f"the connection to port {port} broke: {error}")
         finally:
             writer.close()
