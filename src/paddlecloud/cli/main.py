@@ -14,7 +14,9 @@ from .context import Settings
 
 MODULES = {
     "cluster": ("up", "down", "status", "kubeconfig"),
-    "objects": ("get", "apply", "delete", "why", "wait"),
+    "objects": ("get", "why", "wait"),
+    "applying": ("apply",),
+    "deleting": ("delete",),
     "scaling": ("scale",),
     "describing": ("describe",),
     "logs": ("logs",),

@@ -1,23 +1,19 @@
-"""`pdc get`, `apply`, `delete`, `why`, `wait`: what works on every kind."""
+"""`pdc get`, `why`, `wait`: what asks about objects of any kind."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 
 from ..api.meta import Key
 from ..cluster import requests
 from ..cluster.requests import Place, Request, Scope
-from ..controllers.contract import merge_patch
-from ..errors import ApiError, Expired, Failed, NotFound, TimedOut, Unreachable, WrongUse
+from ..errors import Expired, NotFound, TimedOut, Unreachable, WrongUse
 from ..sdk.client import Client
-from ..sdk.discovery import Served, find, fitting, holder, served
+from ..sdk.discovery import Served, fitting, holder, served
 from .context import Settings, namespace_option, output_option, pass_settings
 from .output import print_objects, print_table
 from .watching import TABLE, watch
@@ -43,7 +39,7 @@ def get(
     go_on: bool,
     output: str,
 ) -> None:
-    """List objects of a KIND (`job`, `pods`, `all`, …) or show one."""
+    """List objects of a KIND (`job`, `pods,services`, `all`, …) or show one."""
     kind, _, inline = kind.partition("/")
     name = name or inline or None
     with settings.connect() as client:
@@ -53,7 +49,7 @@ def get(
         elif name:
             wanted = [holder(client, kinds, synonym(kind), Key(namespace, name))[0]]
         else:
-            wanted = [k for k in fitting(kinds, synonym(kind)) if k.ours] or [find(kinds, synonym(kind))]
+            wanted = list(dict.fromkeys(k for word in kind.split(",") for k in meant(kinds, word)))
         scope = Scope("" if all_namespaces else namespace, labels=selector)
         if go_on:
             if len(wanted) > 1:
@@ -64,6 +60,12 @@ def get(
         shown = sum(show(client, k, name, scope, output, len(wanted) > 1) for k in wanted)
     if not shown and not name:
         click.echo(f"no {kind} found" + ("" if all_namespaces else f" in namespace {namespace}"), err=True)
+
+
+def meant(kinds: list[Served], typed: str) -> list[Served]:
+    """All kinds of ours with that name, which two groups may share; else the likeliest."""
+    found = fitting(kinds, synonym(typed))
+    return [kind for kind in found if kind.ours] or found[:1]
 
 
 def synonym(kind: str) -> str:
@@ -97,98 +99,6 @@ def show(client: Client, kind: Served, name: str | None, scope: Scope, output: s
 
 def one(place: Place, scope: Scope, name: str) -> Request:
     return requests.get(place, Key(scope.namespace if place.namespaced else "", name))
-
-
-@click.command()
-@click.option(
-    "-f", "--filename", "files", multiple=True, required=True, help="YAML or JSON file; - for stdin."
-)
-@namespace_option
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@pass_settings
-def apply(settings: Settings, files: tuple[str, ...], namespace: str, dry_run: bool) -> None:
-    """Make objects what a file says; one that is refused does not keep the others from it."""
-    bodies = [body for file in files for body in manifests(file)]
-    refused: list[ApiError] = []
-    with settings.connect() as client:
-        kinds = served(client)
-        for body in bodies:
-            try:
-                click.echo(apply_one(client, kinds, body, namespace, dry_run))
-            except ApiError as error:
-                refused.append(error)
-                if len(bodies) > 1:
-                    click.echo(f"error: {error}", err=True)
-    if len(bodies) == 1 and refused:
-        raise refused[0]
-    if refused:
-        raise Failed(f"{len(refused)} of {len(bodies)} objects were refused; the others are as above")
-
-
-def manifests(file: str) -> list[dict[str, Any]]:
-    try:
-        content = sys.stdin.read() if file == "-" else Path(file).read_text()
-        documents = [d for d in yaml.safe_load_all(content) if d]
-    except OSError as error:
-        raise WrongUse(f"{file} cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise WrongUse(f"{file} is no YAML: {error}") from error
-    for document in documents:
-        if not isinstance(document, dict) or not {"apiVersion", "kind", "metadata"} <= set(document):
-            raise WrongUse(f"{file}: every document needs apiVersion, kind and metadata")
-    return documents
-
-
-def apply_one(
-    client: Client, kinds: list[Served], body: dict[str, Any], namespace: str, dry_run: bool
-) -> str:
-    kind = exactly(kinds, body)
-    inside = (body["metadata"].get("namespace") or namespace) if kind.namespaced else ""
-    key = Key(inside, body["metadata"].get("name") or "")
-    shown = f"{kind.kind.lower()}/{key.name}"
-    try:
-        stored = client.request(requests.get(kind.place, key))
-    except NotFound:
-        request = requests.creation(kind.place, inside, body)
-        client.request(strict(request, dry_run))
-        return f"{shown} created"
-    patch = merge_patch(stored, body)
-    if not patch:
-        return f"{shown} unchanged"
-    client.request(strict(requests.patching(kind.place, key, patch), dry_run))
-    return f"{shown} configured"
-
-
-def strict(request: Request, dry_run: bool) -> Request:
-    """A misspelled field is an error, as with kubectl."""
-    query = (*request.query, ("fieldValidation", "Strict"), *((("dryRun", "All"),) if dry_run else ()))
-    return Request(request.method, request.path, query, request.headers, request.body)
-
-
-def exactly(kinds: list[Served], body: dict[str, Any]) -> Served:
-    found = [k for k in kinds if (k.api_version, k.kind) == (body["apiVersion"], body["kind"])]
-    if not found:
-        raise NotFound(f"the cluster does not know {body['kind']} in {body['apiVersion']}")
-    return found[0]
-
-
-@click.command()
-@click.argument("kind")
-@click.argument("names", nargs=-1)
-@namespace_option
-@pass_settings
-def delete(settings: Settings, kind: str, names: tuple[str, ...], namespace: str) -> None:
-    """Delete objects: `pdc delete job resnet` or `pdc delete job/resnet`."""
-    kind, _, inline = kind.partition("/")
-    wanted = (*((inline,) if inline else ()), *names)
-    if not wanted:
-        raise WrongUse("name what is to be deleted: pdc delete KIND NAME")
-    with settings.connect() as client:
-        kinds = served(client)
-        for name in wanted:
-            place = holder(client, kinds, synonym(kind), Key(namespace, name))[0].place
-            client.delete(place, Key(namespace if place.namespaced else "", name))
-            click.echo(f"{kind}/{name} deleted")
 
 
 @click.command()
