@@ -121,6 +121,7 @@ def test_a_deletion_that_waits_for_somebody_says_so_in_time(cluster: PdcHome, na
     said = cluster.pdc("delete", "cm", name, "--timeout", "0.2")
 
     assert said.code == 4 and f"cm/{name} is still there" in said.text
+    assert "goes when example.com/never let it go" in said.text
     del body["metadata"]["finalizers"]
     cluster.apply(body)
     assert cluster.pdc("get", "cm", name).code == 1

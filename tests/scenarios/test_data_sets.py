@@ -273,7 +273,7 @@ def test_a_set_that_is_read_goes_when_the_reader_has_ended(kept: PdcHome, troubl
     reader["metadata"]["namespace"] = "other"
     kept.apply(reader)
     until(lambda: "begun" in kept.pdc("logs", "job/reader", "-n", "other").text, what="the reader")
-    kept.ok("delete", "sampleset", "words", "-n", "other")
+    kept.ok("delete", "sampleset", "words", "-n", "other", "--no-wait")
     until(lambda: state(kept, "other", "words")[1] == "InUse", what="that it is read is told")
     for node in ("node-0", "node-1", "node-2"):
         if (data_there := folder(kept, node, "other") / "data").exists():

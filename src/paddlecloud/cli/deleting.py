@@ -17,9 +17,13 @@ from ..cluster.requests import Place, Scope
 from ..errors import NotFound, TimedOut, WrongUse
 from ..sdk.client import Client
 from ..sdk.discovery import Served, holder, served
+from ..sdk.waiting import bodies, waits_for
 from . import manifests
 from .context import Settings, namespace_option, pass_settings
-from .objects import meant, states, synonym
+from .objects import meant, synonym
+
+MOMENT = 2.0
+"""Seconds after which somebody who waits wants to know for what."""
 
 
 class Target(NamedTuple):
@@ -133,13 +137,35 @@ def target(kind: Served, body: manifests.Manifest, shown: str) -> Target:
 
 
 def until_gone(client: Client, target: Target, deadline: float, timeout: float) -> None:
+    """Returns when the object is gone; what takes longer than a moment says what it waits for."""
+    moment = min(deadline, time.monotonic() + MOMENT)
+    last = still_there(client, target, moment)
+    if last and moment < deadline:
+        click.echo(f"{target.shown} goes when {obstacle(last)}", err=True)
+        last = still_there(client, target, deadline)
+    if last:
+        raise TimedOut(
+            f"{target.shown} is still there after {timeout:g} s; it goes when {obstacle(last)}",
+            next_step=f"pdc why {target.shown}; --no-wait does not wait",
+        )
+
+
+def still_there(client: Client, target: Target, deadline: float) -> manifests.Manifest | None:
+    """The object as it was at the deadline; None as soon as it is gone."""
+    last: manifests.Manifest | None = None
     try:
-        for body in states(client, target.place, target.key, deadline):
+        for body in bodies(client, target.place, target.key, deadline):
             if body["metadata"]["uid"] != target.uid:
-                return
+                return None
+            last = body
     except NotFound:
-        return
-    raise TimedOut(
-        f"{target.shown} is still there after {timeout:g} s; it goes when whoever cleans up after it is done",
-        next_step=f"pdc why {target.shown}; --no-wait does not wait",
-    )
+        return None
+    return last
+
+
+def obstacle(body: manifests.Manifest) -> str:
+    """What has yet to happen before an object goes, as far as it says."""
+    if told := waits_for(body.get("status") or {}):
+        return f"it no longer waits ({told})"
+    holding = body["metadata"].get("finalizers") or ()
+    return f"{', '.join(holding)} let it go" if holding else "its containers have ended"

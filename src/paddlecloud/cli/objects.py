@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -11,9 +10,10 @@ import click
 from ..api.meta import Key
 from ..cluster import requests
 from ..cluster.requests import Place, Request, Scope
-from ..errors import Expired, NotFound, TimedOut, Unreachable, WrongUse
+from ..errors import NotFound, TimedOut, WrongUse
 from ..sdk.client import Client
 from ..sdk.discovery import Served, fitting, holder, served
+from ..sdk.waiting import bodies
 from .context import Settings, namespace_option, output_option, pass_settings
 from .output import print_objects, print_table
 from .watching import TABLE, watch
@@ -143,26 +143,7 @@ def waited(client: Client, target: str, namespace: str, condition: str, deadline
     typed, name = parts(target)
     kind, _ = holder(client, served(client), synonym(typed), Key(namespace, name))
     key = Key(namespace if kind.namespaced else "", name)
-    return any(holds(body, condition) for body in states(client, kind.place, key, deadline))
-
-
-def states(client: Client, place: Place, key: Key, deadline: float) -> Iterator[dict[str, Any]]:
-    """The object as it is and as it changes until the deadline; a server that restarts is asked again."""
-    while True:
-        body = client.request(requests.get(place, key))
-        yield body
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return
-        scope = Scope(key.namespace, fields={"metadata.name": key.name})
-        try:
-            for event in client.watch(place, scope, body["metadata"]["resourceVersion"], left):
-                if event.type == "DELETED":
-                    raise NotFound(f"{key.name} was deleted")
-                if event.type != "BOOKMARK":
-                    yield event.object
-        except (Expired, Unreachable):
-            continue
+    return any(holds(body, condition) for body in bodies(client, kind.place, key, deadline))
 
 
 def parts(target: str) -> tuple[str, str]:

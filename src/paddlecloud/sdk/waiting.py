@@ -7,13 +7,13 @@ A wait ends in one of three ways: with the object, with `TimedOut` and the state
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..api.meta import Key, Resource
 from ..cluster.objects import read
-from ..cluster.requests import Scope
+from ..cluster.requests import Kind, Place, Scope
 from ..errors import Expired, NotFound, TimedOut, Unreachable
 from .client import Client
 
@@ -55,12 +55,19 @@ def wait_until_gone(client: Client, kind: type[R], key: Key, timeout: float) -> 
 
 def states(client: Client, kind: type[R], key: Key, deadline: float) -> Generator[R, None, None]:
     """The object as it is, and every state it takes until the deadline; raises `NotFound` when it is gone."""
+    with closing(bodies(client, kind, key, deadline)) as seen:
+        for body in seen:
+            yield read(kind, body)
+
+
+def bodies(client: Client, kind: Kind, key: Key, deadline: float) -> Generator[dict[str, Any], None, None]:
+    """The same of any kind, as they are on the wire."""
     scope = Scope(key.namespace, fields={"metadata.name": key.name})
     while True:
         # A list of one: only its version is sure to be young enough to watch from.
-        listing = client.list(kind, scope.namespace, fields=scope.fields)
+        listing = client.list_raw(kind, scope)
         if not listing.items:
-            raise NotFound(f"there is no {kind.kind} {key}")
+            raise NotFound(f"there is no {word_for(kind)} {key}")
         yield listing.items[0]
         left = deadline - time.monotonic()
         if left <= 0:
@@ -68,18 +75,27 @@ def states(client: Client, kind: type[R], key: Key, deadline: float) -> Generato
         try:
             for event in client.watch(kind, scope, listing.resource_version, left):
                 if event.type == "DELETED":
-                    raise NotFound(f"{kind.kind} {key} was deleted while we waited for it")
+                    raise NotFound(f"{word_for(kind)} {key} was deleted while we waited for it")
                 if event.type != "BOOKMARK":
-                    yield read(kind, event.object)
+                    yield event.object
         except (Expired, Unreachable):
             # Cut off or too old: begin again with what is. A server that stays away ends the wait there.
             continue
 
 
+def word_for(kind: Kind) -> str:
+    return kind.plural if isinstance(kind, Place) else kind.kind
+
+
 def state_of(obj: Resource) -> str:
     """One clause about the state an object is in, with what it waits for if it says so."""
     status = obj.wire().get("status") or {}
-    phase = str(status.get("phase") or "")
+    told = ", ".join(filter(None, [str(status.get("phase") or ""), waits_for(status)]))
+    return told or "without a status: no controller has looked at it"
+
+
+def waits_for(status: Mapping[str, Any]) -> str:
+    """What a status says that its object waits for; empty when it says nothing."""
     waiting = [
         f"{c.get('reason') or c.get('type')}: {c['message']}"
         if c.get("message")
@@ -87,5 +103,4 @@ def state_of(obj: Resource) -> str:
         for c in status.get("conditions") or ()
         if c.get("status") == "False" and c.get("type") in ("Progressing", "Ready")
     ]
-    told = ", ".join(filter(None, [phase, *waiting[:1]]))
-    return told or "without a status: no controller has looked at it"
+    return waiting[0] if waiting else ""

@@ -20,7 +20,7 @@ from ..engine import Keys, Unfit
 from ..paths import exact
 from .endpoints import Place
 from .requests import Requests, refused
-from .source import CHUNK, Entry
+from .source import Entry
 
 try:
     import obstore  # type: ignore[import-not-found,unused-ignore]
@@ -28,6 +28,8 @@ try:
 except ImportError:
     obstore = S3Store = None
 
+SMALL = 1 << 20
+"""Bytes up to which an object is taken in one piece."""
 NEEDS_OURS = re.compile(r"[\x00-\x1f\x7f]|[%]")
 
 
@@ -56,7 +58,7 @@ class Bucket:
 
     def chunks(self, entry: Entry) -> Iterator[bytes]:
         key = self._root + entry.path
-        if entry.size > CHUNK or self._store is None or NEEDS_OURS.search(key):
+        if entry.size > SMALL or self._store is None or NEEDS_OURS.search(key):
             url = f"{self.place.url}/{path(key)}"
             return self._requests.chunks(url, self._headers("GET", url))
         return self._stored(key)

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from ..engine import Keys, Unfit
 
-CHUNK = 1 << 20
+CHUNK = 256 << 10
+"""Bytes that are read at once: what fits into a core's own cache is written and summed from there."""
 
 
 class Entry(NamedTuple):
