@@ -13,6 +13,11 @@ from tests.kubernetes.waiting import until
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}
+KEYED = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"]}
+EITHER = "x-kubernetes-int-or-string"
+INSIDE = "x-kubernetes-embedded-resource"
+OPEN = "x-kubernetes-preserve-unknown-fields"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 SHARED = "spec.validation.openAPIV3Schema"
 """Where problems of a schema that all versions share are told."""
 SPEC = f"{SHARED}.properties[spec]"

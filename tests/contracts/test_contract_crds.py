@@ -9,6 +9,7 @@ import pytest
 from tests.contracts.definitions import (
     DEFINITIONS,
     NUMBER,
+    TABLE,
     TEXT,
     condition,
     definition,
@@ -18,12 +19,6 @@ from tests.contracts.definitions import (
 )
 from tests.kubernetes.rest import Rest
 from tests.kubernetes.waiting import until
-
-KEYED = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"]}
-EITHER = "x-kubernetes-int-or-string"
-INSIDE = "x-kubernetes-embedded-resource"
-OPEN = "x-kubernetes-preserve-unknown-fields"
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 @pytest.fixture

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from tests.contracts.definitions import (
     DEFINITIONS,
+    EITHER,
+    INSIDE,
+    KEYED,
     NUMBER,
+    OPEN,
     SHARED,
     SPEC,
     TEXT,
@@ -18,12 +22,6 @@ from tests.contracts.definitions import (
     version,
 )
 from tests.kubernetes.rest import Rest
-
-KEYED = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"]}
-EITHER = "x-kubernetes-int-or-string"
-INSIDE = "x-kubernetes-embedded-resource"
-OPEN = "x-kubernetes-preserve-unknown-fields"
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 @pytest.fixture
