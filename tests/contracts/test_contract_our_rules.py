@@ -59,6 +59,46 @@ def test_a_job_without_the_roles_it_needs_is_refused(
     assert sentences(answer) == [("spec", sentence)]
 
 
+MAIN: dict[str, Any] = {"name": "main", "image": "example/paddle:1"}
+
+
+@pytest.mark.parametrize(
+    "template, field, shape",
+    [
+        ({"spec": {"containers": ["x"]}}, "spec.containers[0]", "object"),
+        ({"spec": {"containers": [MAIN], "volumes": "x"}}, "spec.volumes", "array"),
+        ({"spec": {"containers": [MAIN], "volumes": ["x"]}}, "spec.volumes[0]", "object"),
+        ({"spec": {"containers": [MAIN], "initContainers": {}}}, "spec.initContainers", "array"),
+        ({"spec": {"containers": [MAIN], "schedulerName": 1}}, "spec.schedulerName", "string"),
+        ({"spec": {"containers": [MAIN], "affinity": []}}, "spec.affinity", "object"),
+        ({"spec": {"containers": [MAIN | {"env": {"A": "b"}}]}}, "spec.containers[0].env", "array"),
+        ({"spec": {"containers": [MAIN | {"env": ["A=b"]}]}}, "spec.containers[0].env[0]", "object"),
+        ({"spec": {"containers": [MAIN | {"image": 3}]}}, "spec.containers[0].image", "string"),
+        ({"spec": {"containers": [MAIN | {"resources": []}]}}, "spec.containers[0].resources", "object"),
+        ({"metadata": "x", "spec": {"containers": [MAIN]}}, "metadata", "object"),
+        ({"metadata": {"labels": {"a": 1}}, "spec": {"containers": [MAIN]}}, "metadata.labels.a", "string"),
+    ],
+)
+def test_a_template_of_a_wrong_shape_is_refused(
+    rest: Rest, common_namespace: str, template: dict[str, Any], field: str, shape: str
+) -> None:
+    body = paddle_job(worker={"replicas": 1, "template": template})
+    # The second, if there is one, says that rules were not looked at.
+    cause, *_ = rest.post(jobs(common_namespace), body).expect(422)["details"]["causes"]
+
+    assert cause["field"] == f"spec.worker.template.{field}"
+    assert f"must be of type {shape}" in cause["message"]
+
+
+def test_a_template_may_leave_parts_empty(rest: Rest, namespace: str) -> None:
+    container = MAIN | {"env": None, "resources": {"limits": {"cpu": 0.5, "memory": "1Gi"}}}
+    template = {"spec": {"containers": [container], "volumes": None, "tolerations": None}}
+    made = rest.post(jobs(namespace), paddle_job(worker={"replicas": 1, "template": template})).expect(201)
+
+    kept = made["spec"]["worker"]["template"]["spec"]
+    assert "volumes" not in kept and "env" not in kept["containers"][0]
+
+
 @pytest.mark.parametrize(
     "name, spec, sentence",
     [

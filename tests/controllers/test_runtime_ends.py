@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from tests.cluster.widgets import Widget, WidgetStatus, eventually
 from tests.controllers.widget_stage import WIDGETS, decide, made, stage, told, vanished
 
-from paddlecloud.api.core import ConfigMap
+from paddlecloud.api.core import ConfigMap, Event
 from paddlecloud.api.meta import Metadata
 from paddlecloud.cluster.kubeconfig import Access
 from paddlecloud.cluster.requests import Request
@@ -53,9 +54,12 @@ async def test_a_refusal_is_told_in_an_event_and_in_the_health(access: Access) -
         assert widget.status.phase == "Bad"
 
 
-async def test_a_mistake_in_a_decision_stops_no_other_object(access: Access) -> None:
+async def test_a_mistake_in_a_decision_stops_no_other_object_and_is_told_once(access: Access) -> None:
+    looks = Counter[str]()
+
     def stumble(widget: Widget, seen: Snapshot) -> Decision:
-        if widget.name == "bad":
+        looks[widget.name] += 1
+        if widget.name == "bad" and widget.spec.size == 0:
             raise ZeroDivisionError("oops")
         return decide(widget, seen)
 
@@ -64,6 +68,18 @@ async def test_a_mistake_in_a_decision_stops_no_other_object(access: Access) -> 
         await s.world.client.create(s.world.widget("good", size=1))
         await s.ready("good", 1)
         await eventually(lambda: s.health.last_error("widget").endswith("bad: ZeroDivisionError: oops"))
+        await eventually(lambda: looks["bad"] >= 4)
+
+        listing = await s.world.client.list(Event, s.world.namespace)
+        [event] = [e for e in listing.items if e.involved_object.get("name") == "bad"]
+        assert (event.type, event.reason, event.count) == ("Warning", "DecisionFailed", 1)
+        assert "ZeroDivisionError: oops" in event.message
+        assert [w for w in s.recorder.writes if "bad" in w] == [f"POST {s.world.namespace}/events for bad"]
+
+        # What would have been decided comes about as soon as it can be.
+        await s.world.client.patch(Widget, s.world.key("bad"), {"spec": {"size": 2}})
+        await s.ready("bad", 2)
+        assert s.health.last_error("widget") == ""
 
 
 async def test_finalizers_come_first_and_go_last(access: Access) -> None:

@@ -109,6 +109,37 @@ def test_a_pod_waits_for_its_start_in_its_own_image_after_the_init_containers_of
     assert "volumeMounts" not in spec["containers"][0]
 
 
+GUARANTEED = {"cpu": "2", "memory": "4Gi"}
+CAREFUL = {"runAsNonRoot": True, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+
+
+@pytest.mark.parametrize(
+    "asked, gate",
+    [
+        (None, None),  # BestEffort stays BestEffort
+        ({"limits": {"nvidia.com/gpu": 1}}, None),  # a device is no gate's
+        ({"requests": {"cpu": "1"}}, {"requests": {"cpu": "1"}}),
+        ({"limits": GUARANTEED}, {"limits": GUARANTEED}),
+        (
+            {"requests": GUARANTEED, "limits": GUARANTEED | {"nvidia.com/gpu": 1}},
+            {"requests": GUARANTEED, "limits": GUARANTEED},
+        ),
+    ],
+)
+def test_a_gate_changes_neither_the_class_nor_the_need_of_its_pod(asked: Any, gate: Any) -> None:
+    container = {"name": "main", "image": "paddle:3"} | ({"resources": asked} if asked else {})
+    spec = make_pod(a_job(worker=a_role(1, containers=[container])), "worker", 0).spec
+
+    assert spec["initContainers"][0].get("resources") == gate
+
+
+def test_a_gate_has_the_rights_of_its_neighbour() -> None:
+    container = {"name": "main", "image": "paddle:3", "securityContext": CAREFUL}
+    spec = make_pod(a_job(worker=a_role(1, containers=[container])), "worker", 0).spec
+
+    assert spec["initContainers"][0]["securityContext"] == CAREFUL
+
+
 def test_with_services_every_pod_has_its_own_with_all_ports_of_the_job() -> None:
     job = a_job(ps=1, worker=2, intranet="Service")
     made = services(job)

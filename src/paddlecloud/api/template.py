@@ -1,33 +1,89 @@
-"""Pod templates and other parts of a manifest that stay as the user wrote them."""
+"""Pod templates and other parts of a manifest that stay as the user wrote them.
+
+Of a template only the shape is told of what controllers read or add to: a list is a list and an object an
+object, at admission on every cluster. What the parts say is for Kubernetes to judge when the pod is made.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
 
-OPAQUE: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+Schema = dict[str, Any]
+
+OPAQUE: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "object", "additionalProperties": TEXT}
 
 Opaque = Annotated[dict[str, Any], WithJsonSchema(OPAQUE)]
 """Anything; Kubernetes itself checks it where it is used."""
 
-PodTemplate = Annotated[
-    dict[str, Any],
-    WithJsonSchema(
-        {
-            "type": "object",
-            "description": "The pod of this role, as in a Deployment: metadata and spec.",
-            "x-kubernetes-preserve-unknown-fields": True,
-            "required": ["spec"],
-            "properties": {
-                "spec": {
-                    "type": "object",
-                    "x-kubernetes-preserve-unknown-fields": True,
-                    "required": ["containers"],
-                    "properties": {"containers": {"type": "array", "minItems": 1, "items": OPAQUE}},
-                }
-            },
-        }
+
+def some(**properties: Schema) -> Schema:
+    """An object of which these parts have a shape; whatever else it says is kept."""
+    return {**OPAQUE, "properties": properties}
+
+
+def listed(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+CONTAINER = some(
+    image=TEXT,
+    env=listed(OPAQUE),
+    envFrom=listed(OPAQUE),
+    ports=listed(OPAQUE),
+    volumeMounts=listed(OPAQUE),
+    resources=some(requests=OPAQUE, limits=OPAQUE),
+)
+NODE_TERMS = some(nodeSelectorTerms=listed(some(matchExpressions=listed(OPAQUE))))
+AFFINITY = some(nodeAffinity=some(requiredDuringSchedulingIgnoredDuringExecution=NODE_TERMS))
+POD: Schema = {
+    **some(
+        containers={**listed(CONTAINER), "minItems": 1},
+        initContainers=listed(CONTAINER),
+        volumes=listed(OPAQUE),
+        affinity=AFFINITY,
+        schedulerName=TEXT,
+        restartPolicy=TEXT,
     ),
-]
-"""Opaque but for its containers: "no container" is refused at admission, on every cluster."""
+    "required": ["containers"],
+}
+TEMPLATE: Schema = {
+    **some(metadata=some(labels=TEXTS, annotations=TEXTS), spec=POD),
+    "description": "The pod of this role, as in a Deployment: metadata and spec.",
+    "required": ["spec"],
+}
+
+PodTemplate = Annotated[dict[str, Any], WithJsonSchema(TEMPLATE)]
+"""Opaque but for its shape: "no container" is refused at admission, on every cluster."""
+
+SHAPES: dict[str, tuple[type, str]] = {
+    "object": (dict, "an object"),
+    "array": (list, "a list"),
+    "string": (str, "a text"),
+}
+
+
+def misshapen(part: Any, schema: Schema = TEMPLATE, path: str = "template") -> str:
+    """Which part of a template has not its shape; empty where all have.
+
+    For objects that were stored under a definition that did not ask for it.
+    """
+    shape, words = SHAPES[schema["type"]]
+    if not isinstance(part, shape):
+        return f"{path} must be {words}"
+    return next(filter(None, (misshapen(*inner) for inner in shaped(part, schema, path))), "")
+
+
+def shaped(part: Any, schema: Schema, path: str) -> Iterator[tuple[Any, Schema, str]]:
+    """The parts of a part that have a shape; a field without a value counts as absent."""
+    if isinstance(part, list):
+        yield from ((item, schema["items"], f"{path}[{number}]") for number, item in enumerate(part))
+    elif isinstance(part, dict):
+        known, rest = schema.get("properties") or {}, schema.get("additionalProperties")
+        for name, inner in part.items():
+            if inner is not None and (wanted := known.get(name, rest)):
+                yield inner, wanted, f"{path}.{name}"

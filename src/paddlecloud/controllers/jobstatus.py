@@ -92,7 +92,8 @@ def conditions(
 def refusal(why: str) -> str:
     """A name that is taken says itself what to do; what is wrong in a template can be corrected at rest."""
     way_out = "; set suspend to true, correct the template, and set suspend to false"
-    return why + way_out if "is invalid" in why else why
+    wrong = "is invalid" in why or "cannot be handled as a Pod" in why
+    return why + way_out if wrong else why
 
 
 def failed(job: PaddleJob, reason: str, why: str, now: datetime) -> list[Condition]:

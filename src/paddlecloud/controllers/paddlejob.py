@@ -15,6 +15,7 @@ from ..api.meta import Condition, Resource
 from ..api.paddlejob import CleanPodPolicy, PaddleJob, PaddleJobStatus, Phase
 from ..api.sampleset import SampleSet
 from ..api.scheduling import PodGroup
+from ..api.template import misshapen
 from .attempts import Mark, current, fingerprint, mark_of, outdated
 from .conditions import progressing, set_conditions, waiting
 from .contract import (
@@ -62,6 +63,8 @@ def reconcile(job: PaddleJob, seen: Snapshot) -> Decision:
 def decide(job: PaddleJob, seen: Snapshot) -> Decision:
     if job.status.phase.final:
         return finished(job, seen)
+    if why := misshapen_role(job):
+        return unreadable(job, why, seen)
     pods = current(job, seen.owned(Pod))
     alone = ended_without_peers(job, pods, seen)
     if phase_of(job, pods) is Phase.COMPLETED and not alone:
@@ -90,6 +93,21 @@ def decide(job: PaddleJob, seen: Snapshot) -> Decision:
     if not begun_at_all(pods) and lacks_port(job, seen.all(PaddleJob)):
         return with_port(job, decision, seen)
     return going_on(job, pods, fault, decision, seen)
+
+
+def misshapen_role(job: PaddleJob) -> str:
+    """What of a template is no list, object or text where it has to be; only old definitions let it in."""
+    roles = job.spec.roles().items()
+    return next(filter(None, (misshapen(role.template, path=f"{n}.template") for n, role in roles)), "")
+
+
+def unreadable(job: PaddleJob, why: str, seen: Snapshot) -> Decision:
+    """Nothing can be made from it, and nothing that is there is touched."""
+    wait = waiting("InvalidTemplate", f"spec.{why}: correct the job, or delete it and make a new one")
+    told = set_conditions(job.status.conditions, [wait, *rest(job)], seen.now)
+    note = Note("Warning", wait.reason, wait.message)
+    status = job.status.but(phase=job.status.phase, conditions=told)
+    return Decision(status, everything(seen), notes=(note,))
 
 
 def with_port(job: PaddleJob, decision: Decision, seen: Snapshot) -> Decision:
@@ -313,6 +331,8 @@ def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
     there = seen.owned(Pod)
     if job.status.phase.final:
         return logs_asked(leaving(job, seen), seen)
+    if misshapen_role(job):
+        return ()
     if job.spec.suspend:
         return logs_asked(there.values(), seen)
     pods = current(job, there)
@@ -328,6 +348,8 @@ def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
 
 def related(job: PaddleJob) -> tuple[Ref | Selection, ...]:
     ref = job.spec.sample_set_ref
+    if misshapen_role(job):
+        return ()
     return (
         *((Ref(SampleSet, job.namespace, ref.name),) if ref else ()),
         *((Selection(PaddleJob),) if is_drawn(job) else ()),

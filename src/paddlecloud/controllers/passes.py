@@ -33,6 +33,10 @@ GATHERING = 1.0
 """Seconds in which counts that change one after the other become one write."""
 GLANCES_A_SECOND = 1.5
 """For all objects of a controller together: a hundredth of a core, however many there are."""
+MISTAKE = (
+    "a mistake of PaddleCloud keeps it from going on with this object: {}; it is looked at again when "
+    "something changes and from time to time; the log of the controllers tells where, please report it"
+)
 
 
 def new_token() -> str:
@@ -64,6 +68,7 @@ class Passes:
     def __init__(self, controller: Controller, client: Client, informers: Informers, times: Times) -> None:
         self._controller, self._client = controller, client
         self._informers, self._times = informers, times
+        self._component = controller.component or f"paddlecloud-{controller.name}"
         self._expected = Expectations()
         self._refused: dict[Key, tuple[str, ...]] = {}
         self._said: dict[Key, tuple[Note, ...]] = {}
@@ -75,6 +80,8 @@ class Passes:
         """Since when the stored status of objects lacks counts."""
         self._tired: dict[Key, float] = {}
         """How long objects that took long to decide on are left alone."""
+        self._mistakes: dict[Key, str] = {}
+        """What decisions stumbled over, told to the objects concerned."""
 
     async def sync(self, key: Key) -> float | None:
         """Look, decide, write once; the seconds until the next look, if time alone could change anything.
@@ -89,6 +96,7 @@ class Passes:
             self._glances.pop(key, None)
             self._gathering.pop(key, None)
             self._rebuffs.pop(key, None)
+            self._mistakes.pop(key, None)
             return None
         outstanding = self._expected.oldest(key, self._informers)
         if outstanding is None:
@@ -100,6 +108,21 @@ class Passes:
         if obj is None:
             return None
         return await self._decide(obj, await live_children(obj, self._controller.owns, self._client))
+
+    async def mistaken(self, key: Key, words: str) -> bool:
+        """Tell an object that nothing could be decided for it, and over what; whether that was news."""
+        obj = self._informers[self._controller.kind].get(key)
+        if obj is None or self._mistakes.get(key) == words:
+            return False
+        self._mistakes[key] = words
+        await record(
+            self._client,
+            obj,
+            Note("Warning", "DecisionFailed", MISTAKE.format(words)),
+            self._component,
+            self._times.now(),
+        )
+        return True
 
     def rest(self, key: Key) -> float:
         """Seconds after its last pass in which a key is not looked at again, whatever wakes it."""
@@ -120,6 +143,7 @@ class Passes:
         decision = controller.reconcile(obj, seen)
         decision = replace(decision, children=tuple(placed(c, obj) for c in decision.children))
         took = self._times.clock() - began
+        self._mistakes.pop(obj.key, None)
         writes = Writes(controller, self._client, obj, self._expected, self._times.clock())
         try:
             told = await self._write(writes, decision, seen.children)
@@ -127,13 +151,12 @@ class Passes:
             return CONFLICT_PAUSE
         finally:
             self._remember(obj.key, writes.refused)
-        component = controller.component or f"paddlecloud-{controller.name}"
         before = self._said.pop(obj.key, ())
         if decision.asides:
             self._said[obj.key] = decision.asides
         asides = (n for n in decision.asides if n not in before)
         for note in (*writes.notes, *(decision.notes if told else ()), *asides):
-            await record(self._client, obj, note, component, now)
+            await record(self._client, obj, note, self._component, now)
         if took > NEGLIGIBLE:
             self._tired[obj.key] = REST * took
         if glance:

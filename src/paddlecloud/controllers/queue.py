@@ -61,9 +61,9 @@ class Queue:
         self._schedule.succeeded(key, None if again is None else now + again, now + rest if rest else None)
         self._changed.set()
 
-    def failed(self, key: Key) -> None:
+    def failed(self, key: Key, longest: float = LONGEST_DELAY) -> None:
         """Give the key back, to be looked at again after a while that grows with every failure."""
-        self._schedule.failed(key, self._clock(), self._luck())
+        self._schedule.failed(key, self._clock(), self._luck(), longest)
         self._changed.set()
 
 
@@ -114,9 +114,9 @@ class Schedule:
             self._rested[key] = rested
         self._release(key, again)
 
-    def failed(self, key: Key, now: float, luck: float) -> None:
+    def failed(self, key: Key, now: float, luck: float, longest: float = LONGEST_DELAY) -> None:
         failures = self._failures[key] = self._failures.get(key, 0) + 1
-        self._release(key, now + delay(failures, luck, first=FIRST_DELAY, longest=LONGEST_DELAY))
+        self._release(key, now + delay(failures, luck, first=FIRST_DELAY, longest=longest))
 
     def _release(self, key: Key, at: float | None) -> None:
         self._active.discard(key)

@@ -26,6 +26,9 @@ from .queue import Queue
 from .relations import Relations
 from .remembering import EVERYWHERE, Remembered
 
+LONGEST_AFTER_MISTAKES = 600.0
+"""Seconds between two looks at an object over which a decision stumbles, unless something changes."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -118,9 +121,7 @@ class Loop:
                 self._failed(key, error.message)
                 self._log(key).warning("not done, will try again: %s", error.message)
             except Exception as error:
-                # A mistake in one decision must not stop the work for all other objects.
-                self._failed(key, f"{type(error).__name__}: {error}")
-                self._log(key).exception("the decision failed")
+                await self._mistaken(key, error)
             else:
                 failed = False
                 self._health.succeeded(self._controller.name, key)
@@ -133,6 +134,17 @@ class Loop:
     def _failed(self, key: Key, message: str) -> None:
         self._health.failed(self._controller.name, key, message)
         self._queue.failed(key)
+
+    async def _mistaken(self, key: Key, error: Exception) -> None:
+        """A mistake in one decision must not stop the work for all other objects.
+
+        It is told once, to the object and in the log: every look would meet it again, so looks become rare.
+        """
+        words = f"{type(error).__name__}: {error}"
+        self._health.failed(self._controller.name, key, words)
+        self._queue.failed(key, longest=LONGEST_AFTER_MISTAKES)
+        if await self._passes.mistaken(key, words):
+            self._log(key).error("the decision failed", exc_info=error)
 
     def _object_changed(self, old: Resource | None, new: Resource | None) -> None:
         obj = new or old

@@ -19,21 +19,38 @@ FOLDER, FILE = "/var/run/paddlecloud/start", "go"
 WAIT = f"until [ -s {FOLDER}/{FILE} ]; do sleep 0.1 || sleep 1; done 2>/dev/null; true"
 
 
+WEIGHED = ("cpu", "memory", "ephemeral-storage")
+"""What decides by whom a pod is evicted, and what a quota may demand of every container."""
+
+
 def add_gate(spec: dict[str, Any]) -> None:
-    """Let the pod of this spec wait for its start, in the image of its first container."""
+    """Let the pod of this spec wait for its start, in the image of its first container.
+
+    It asks for what that one asks for and runs with its rights: the pod needs no more than without a gate, is
+    of the same class (a Guaranteed one stays so), and is taken by whoever takes its first container.
+    """
     first: dict[str, Any] = next(iter(spec.get("containers") or ()), {})
     shown = {"path": FILE, "fieldRef": {"fieldPath": f"metadata.annotations['{START}']"}}
     gate = {
         "name": GATE,
         "image": first.get("image", ""),
         "command": ["sh", "-c", WAIT],
-        "resources": {"requests": {"cpu": "10m", "memory": "10Mi"}},
         "volumeMounts": [{"name": VOLUME, "mountPath": FOLDER, "readOnly": True}],
     }
-    if policy := first.get("imagePullPolicy"):
-        gate["imagePullPolicy"] = policy
+    gate |= {name: first[name] for name in ("imagePullPolicy", "securityContext") if first.get(name)}
+    if asked := weighed(first.get("resources") or {}):
+        gate["resources"] = asked
     spec["initContainers"] = [*(spec.get("initContainers") or ()), gate]
     spec["volumes"] = [*(spec.get("volumes") or ()), {"name": VOLUME, "downwardAPI": {"items": [shown]}}]
+
+
+def weighed(resources: dict[str, Any]) -> dict[str, Any]:
+    """Of what a container asks for, what is asked of every container; devices stay with their user."""
+    parts = {
+        part: {name: value for name, value in (resources.get(part) or {}).items() if name in WEIGHED}
+        for part in ("requests", "limits")
+    }
+    return {part: asked for part, asked in parts.items() if asked}
 
 
 def at_gate(pod: Pod) -> bool:
