@@ -12,7 +12,7 @@ import random
 import socket
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +27,7 @@ from ..errors import Expired, NotFound, Unreachable
 from . import requests
 from .credentials import Bearer, tls
 from .kubeconfig import Access
+from .lanes import Lanes
 from .objects import Listing, read
 from .requests import Kind, Labels, PatchType, Request, Scope
 from .retries import retry_after
@@ -40,10 +41,15 @@ CONNECT_WITHIN = 5.0
 WATCH_SECONDS = 300
 WATCH_SILENCE = 30.0
 """Seconds beyond the end of a watch after which a silent connection is taken for dead."""
+KEPT_OPEN = 75.0
+"""Seconds that a connection without a request stays open: kube-apiserver hangs up after 90."""
 
 
 class Client:
-    """One cluster; use it as `async with Client(access) as client`."""
+    """One cluster; use it as `async with Client(access) as client`.
+
+    What may take long, watches and logs, waits for no lane and takes none.
+    """
 
     def __init__(
         self,
@@ -57,6 +63,7 @@ class Client:
         """What makes sockets that reach the pods of this cluster, where not every socket does."""
         self._luck = luck
         self._bearer = Bearer(access)
+        self._lanes = Lanes()
         self._session: aiohttp.ClientSession | None = None
         self._to_pods: aiohttp.ClientSession | None = None
 
@@ -222,9 +229,15 @@ class Client:
         """Send any request and return the object of its answer."""
         return requests.parse(*await self._answer(request))
 
+    async def warm(self) -> None:
+        """Open the connections that a burst of requests shares, while nobody waits for them."""
+        if self.access.socket is None:
+            asked = (self.once(requests.version()) for _ in range(self._lanes.count))
+            await asyncio.gather(*asked, return_exceptions=True)
+
     async def once(self, request: Request) -> tuple[int, bytes]:
         """The status and body of the answer, whatever it is; nothing is repeated."""
-        async with self._send(request) as answer:
+        async with self._lane(request), self._send(request) as answer:
             return answer.status, await answer.read()
 
     async def _answer(self, request: Request) -> tuple[int, bytes]:
@@ -232,7 +245,7 @@ class Client:
         while True:
             attempt += 1
             try:
-                async with self._send(request) as answer:
+                async with self._lane(request), self._send(request) as answer:
                     status, body = answer.status, await answer.read()
                     advice = answer.headers.get("Retry-After", "")
                 pause = retry_after(request, attempt, status, advice, self._luck())
@@ -244,6 +257,9 @@ class Client:
                 if pause is None or isinstance(error.__cause__, aiohttp.ClientConnectorCertificateError):
                     raise
             await asyncio.sleep(pause)
+
+    def _lane(self, request: Request) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if request.slow else self._lanes
 
     @asynccontextmanager
     async def _send(
@@ -277,7 +293,8 @@ def connector(access: Access) -> aiohttp.BaseConnector:
     if access.socket is not None:
         return to_socket(access.socket)
     context = tls(access)
-    return aiohttp.TCPConnector(limit=0, ssl=context if context is not None else True)
+    checked = context if context is not None else True
+    return aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_OPEN, ssl=checked)
 
 
 def to_socket(path: Path) -> aiohttp.UnixConnector:

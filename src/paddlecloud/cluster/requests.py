@@ -53,6 +53,11 @@ class Request:
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
 
     @property
+    def slow(self) -> bool:
+        """Whether somebody behind the server answers it, in their own time."""
+        return self.path.endswith("/log")
+
+    @property
     def idempotent(self) -> bool:
         """Sent twice, the cluster ends up as if it had been sent once."""
         if self.method == "PATCH":
@@ -71,6 +76,11 @@ class Scope:
     def query(self) -> tuple[tuple[str, str], ...]:
         texts = (("labelSelector", selector(self.labels)), ("fieldSelector", selector(self.fields)))
         return tuple((name, text) for name, text in texts if text)
+
+
+def version() -> Request:
+    """What every server answers to whoever it knows, without looking anything up."""
+    return Request("GET", "/version", headers=ACCEPT)
 
 
 def get(kind: Kind, key: Key, subresource: str = "") -> Request:

@@ -15,7 +15,6 @@ from ..api.meta import Condition, Resource
 from ..api.paddlejob import CleanPodPolicy, PaddleJob, PaddleJobStatus, Phase
 from ..api.sampleset import SampleSet
 from ..api.scheduling import PodGroup
-from ..api.template import misshapen
 from .attempts import Mark, current, fingerprint, mark_of, outdated
 from .conditions import progressing, set_conditions, waiting
 from .contract import (
@@ -43,6 +42,7 @@ from .jobpods import make_pod, pod_name, role_of
 from .jobports import draw, is_drawn, lacks_port
 from .jobprogress import log_of, progress_asked, teller
 from .jobservices import services
+from .jobshapes import misshapen_role
 from .jobstatus import conditions, failed, last_words, notes, only_counts_differ, summarize
 from .launcherpeers import ended_logs, ended_without_peers, fault_of, joining
 from .membership import has_changed, members, wait_left
@@ -93,12 +93,6 @@ def decide(job: PaddleJob, seen: Snapshot) -> Decision:
     if not begun_at_all(pods) and lacks_port(job, seen.all(PaddleJob)):
         return with_port(job, decision, seen)
     return going_on(job, pods, fault, decision, seen)
-
-
-def misshapen_role(job: PaddleJob) -> str:
-    """What of a template is no list, object or text where it has to be; only old definitions let it in."""
-    roles = job.spec.roles().items()
-    return next(filter(None, (misshapen(role.template, path=f"{n}.template") for n, role in roles)), "")
 
 
 def unreadable(job: PaddleJob, why: str, seen: Snapshot) -> Decision:

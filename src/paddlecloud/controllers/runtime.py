@@ -58,7 +58,7 @@ class Runtime:
     def __init__(
         self, controllers: tuple[Controller, ...], client: Client, options: Options, health: Health
     ) -> None:
-        self.health = health
+        self.health, self._client = health, client
         self.informers: dict[type[Resource], Informer[Any]] = {
             kind: Informer(
                 client,
@@ -86,6 +86,7 @@ class Runtime:
                 loop.subscribe(self.informers)
                 for _ in range(self._workers):
                     tasks.create_task(loop.work())
+            await self._client.warm()
 
     def resting(self, seconds: float) -> bool:
         """Whether all is looked at, and nothing will be within that time unless something happens."""
