@@ -12,7 +12,7 @@ from tests.kubernetes.waiting import until
 from tests.scenarios.manifests import job
 from tests.scenarios.pdc_home import PdcHome
 
-from paddlecloud.api.core import Event, Pod
+from paddlecloud.api.core import Event, Node, Pod
 from paddlecloud.api.meta import Key
 from paddlecloud.api.paddlejob import PaddleJob
 from paddlecloud.sdk.client import Client
@@ -55,9 +55,12 @@ def ended(found: PaddleJob) -> bool:
     return found.status.phase.final
 
 
+def events(client: Client, name: str) -> list[Event]:
+    return [e for e in client.list(Event, "default").items if e.involved_object.get("name") == name]
+
+
 def reasons(client: Client, name: str) -> list[str]:
-    events = client.list(Event, "default").items
-    return [e.reason for e in events if e.involved_object.get("name") == name]
+    return [e.reason for e in events(client, name)]
 
 
 def uids(client: Client, name: str) -> dict[str, str]:
@@ -79,6 +82,39 @@ def test_a_killed_worker_takes_its_peers_back_to_the_start(
     said = cluster.ok("logs", f"{name}-worker-0")
     addresses = said.split("with ")[1].strip()
     assert addresses != (tmp_path / "0").read_text().strip(), "the peers have new addresses"
+
+
+def test_a_worker_that_takes_too_much_memory_is_named_and_all_begin_again_from_what_they_kept(
+    cluster: PdcHome, name: str, tmp_path: Path
+) -> None:
+    hungry = "exec python -c \"import time; held = b'x' * (256 << 20); time.sleep(600)\""
+    body = with_kept(job(name, ONCE.replace("HOW", hungry), workers=2), tmp_path)
+    [container] = body["spec"]["worker"]["template"]["spec"]["containers"]
+    container["resources"] = {"limits": {"cpu": "100m", "memory": "96Mi"}}
+    cluster.apply(body)
+    client = cluster.client()
+    done = waited(client, name, ended)
+
+    assert (done.status.phase, done.status.restarts) == ("Completed", 1)
+    [told] = [e.message for e in events(client, name) if e.reason == "Restarting"]
+    assert told.startswith(f"restart 1: pod {name}-worker-1 failed (OOMKilled, exit code 137)")
+
+
+def test_a_job_whose_node_is_lost_goes_on_elsewhere(home: PdcHome, name: str) -> None:
+    home.ok("up", "--detach", "--nodes", "2")
+    body = job(name, "trap 'exit 0' TERM; sleep 600 & wait", workers=2)
+    home.apply(body)
+    with home.client() as client:
+        waited(client, name, lambda j: j.status.phase == "Running")
+        before = uids(client, name)
+        lost = client.get(Pod, "default", f"{name}-worker-1").node
+        taint = {"key": "lost", "effect": "NoExecute"}
+        client.patch(Node, Key("", lost), {"spec": {"taints": [taint]}})
+        done = waited(client, name, lambda j: j.status.restarts == 1 and j.status.phase == "Running")
+
+        pods = [p for p in client.list(Pod, "default").items if p.name.startswith(f"{name}-")]
+        assert done.status.attempt == 1 and lost not in {p.node for p in pods}
+        assert len(pods) == 2 and not set(before.values()) & {p.uid for p in pods}
 
 
 def test_an_error_of_the_program_is_told_at_once_or_tried_again_as_asked(
