@@ -15,7 +15,7 @@ from paddlecloud.controllers.jobpods import make_pod
 from paddlecloud.controllers.jobports import BLOCKS, FIRST_PORT, PORTS_A_JOB, port_of
 from paddlecloud.controllers.jobservices import services
 from paddlecloud.controllers.membership import members
-from paddlecloud.controllers.startorder import START
+from paddlecloud.controllers.startorder import LITTLE, START
 
 
 def environment(job: PaddleJob, role: str = "worker", index: int = 0) -> dict[str, Any]:
@@ -116,8 +116,8 @@ CAREFUL = {"runAsNonRoot": True, "readOnlyRootFilesystem": True, "capabilities":
 @pytest.mark.parametrize(
     "asked, gate",
     [
-        (None, None),  # BestEffort stays BestEffort
-        ({"limits": {"nvidia.com/gpu": 1}}, None),  # a device is no gate's
+        (None, LITTLE),
+        ({"limits": {"nvidia.com/gpu": 1}}, LITTLE),  # a device is no gate's
         ({"requests": {"cpu": "1"}}, {"requests": {"cpu": "1"}}),
         ({"limits": GUARANTEED}, {"limits": GUARANTEED}),
         (
@@ -126,11 +126,11 @@ CAREFUL = {"runAsNonRoot": True, "readOnlyRootFilesystem": True, "capabilities":
         ),
     ],
 )
-def test_a_gate_changes_neither_the_class_nor_the_need_of_its_pod(asked: Any, gate: Any) -> None:
+def test_a_gate_asks_for_what_its_neighbour_asks_for(asked: Any, gate: Any) -> None:
     container = {"name": "main", "image": "paddle:3"} | ({"resources": asked} if asked else {})
     spec = make_pod(a_job(worker=a_role(1, containers=[container])), "worker", 0).spec
 
-    assert spec["initContainers"][0].get("resources") == gate
+    assert spec["initContainers"][0]["resources"] == gate
 
 
 def test_a_gate_has_the_rights_of_its_neighbour() -> None:

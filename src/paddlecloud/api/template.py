@@ -6,7 +6,6 @@ object, at admission on every cluster. What the parts say is for Kubernetes to j
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
@@ -75,15 +74,15 @@ def misshapen(part: Any, schema: Schema = TEMPLATE, path: str = "template") -> s
     shape, words = SHAPES[schema["type"]]
     if not isinstance(part, shape):
         return f"{path} must be {words}"
-    return next(filter(None, (misshapen(*inner) for inner in shaped(part, schema, path))), "")
-
-
-def shaped(part: Any, schema: Schema, path: str) -> Iterator[tuple[Any, Schema, str]]:
-    """The parts of a part that have a shape; a field without a value counts as absent."""
     if isinstance(part, list):
-        yield from ((item, schema["items"], f"{path}[{number}]") for number, item in enumerate(part))
+        for number, item in enumerate(part):
+            if wrong := misshapen(item, schema["items"], f"{path}[{number}]"):
+                return wrong
     elif isinstance(part, dict):
-        known, rest = schema.get("properties") or {}, schema.get("additionalProperties")
+        known, rest = schema.get("properties", {}), schema.get("additionalProperties")
         for name, inner in part.items():
-            if inner is not None and (wanted := known.get(name, rest)):
-                yield inner, wanted, f"{path}.{name}"
+            wanted = known.get(name, rest)
+            # A field without a value counts as absent.
+            if wanted and inner is not None and (wrong := misshapen(inner, wanted, f"{path}.{name}")):
+                return wrong
+    return ""

@@ -41,6 +41,8 @@ CONNECT_WITHIN = 5.0
 WATCH_SECONDS = 300
 WATCH_SILENCE = 30.0
 """Seconds beyond the end of a watch after which a silent connection is taken for dead."""
+AT_A_TIME = 50
+"""Objects of a list that are read in one go."""
 KEPT_OPEN = 75.0
 """Seconds that a connection without a request stays open: kube-apiserver hangs up after 90."""
 
@@ -124,14 +126,21 @@ class Client:
         self, kind: Kind, scope: Scope, reading: Callable[[dict[str, Any]], T], limit: int
     ) -> Listing[T]:
         items: list[T] = []
-        after = ""
+        page = await self.request(requests.listing(kind, scope, limit=limit))
         while True:
-            page = await self.request(requests.listing(kind, scope, limit=limit, after=after))
-            items += map(reading, page.get("items") or ())
             metadata = page.get("metadata") or {}
             after = metadata.get("continue") or ""
             if not after:
+                await read_page(page, reading, items)
                 return Listing(tuple(items), str(metadata.get("resourceVersion") or ""))
+            # The server makes the next page while this one is read.
+            request = requests.listing(kind, scope, limit=limit, after=after)
+            following = asyncio.create_task(self.request(request))
+            try:
+                await read_page(page, reading, items)
+                page = await following
+            finally:
+                following.cancel()
 
     async def watch(
         self,
@@ -231,9 +240,16 @@ class Client:
 
     async def warm(self) -> None:
         """Open the connections that a burst of requests shares, while nobody waits for them."""
-        if self.access.socket is None:
-            asked = (self.once(requests.version()) for _ in range(self._lanes.count))
-            await asyncio.gather(*asked, return_exceptions=True)
+        if self.access.socket is not None:
+            return
+        asked = (self.once(requests.version()) for _ in range(self._lanes.count))
+        opening = asyncio.gather(*asked, return_exceptions=True)
+        try:
+            await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # A handshake that is given up half-way leaves its socket behind.
+            await opening
+            raise
 
     async def once(self, request: Request) -> tuple[int, bytes]:
         """The status and body of the answer, whatever it is; nothing is repeated."""
@@ -287,6 +303,14 @@ class Client:
                 f"{self.access.name} at {self.access.server} does not answer: {cause}",
                 next_step="check that it runs: `pdc status`",
             ) from error
+
+
+async def read_page(page: dict[str, Any], reading: Callable[[dict[str, Any]], T], into: list[T]) -> None:
+    """Some at a time: what else is to be sent or heard is not held up by a long page."""
+    found = page.get("items") or []
+    for first in range(0, len(found), AT_A_TIME):
+        await asyncio.sleep(0)
+        into += map(reading, found[first : first + AT_A_TIME])
 
 
 def connector(access: Access) -> aiohttp.BaseConnector:

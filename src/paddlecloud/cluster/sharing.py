@@ -6,12 +6,14 @@ parts that only the old ones had go with them.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import orjson
 from pydantic import BaseModel
 
 LARGEST = 4096
+PLAIN = frozenset((str, int, float, bool, type(None), datetime))
 
 
 class Sharing:
@@ -28,20 +30,25 @@ class Sharing:
         # The names of what was said weigh more than most of what was said; a copy of a model copies them.
         object.__setattr__(model, "__pydantic_fields_set__", self._names.setdefault(frozenset(said), said))
         for value in vars(model).values():
-            if isinstance(value, BaseModel):
-                self.compact(value)
-            elif isinstance(value, dict):
+            # Most are texts and numbers: what cannot be shared is passed over by its type alone.
+            kind = type(value)
+            if kind in PLAIN:
+                continue
+            if kind is dict:
                 self._within(value)
-            elif isinstance(value, list):
+            elif kind is list:
                 for inner in value:
                     if isinstance(inner, BaseModel):
                         self.compact(inner)
+            elif isinstance(value, BaseModel):
+                self.compact(value)
 
     def _within(self, body: dict[str, Any]) -> None:
         for name, value in body.items():
-            if isinstance(value, dict):
+            kind = type(value)
+            if kind is dict:
                 body[name] = self._shared(value)
-            elif isinstance(value, list) and value and isinstance(value[0], dict):
+            elif kind is list and value and type(value[0]) is dict:
                 body[name] = [self._shared(inner) for inner in value]
 
     def _shared(self, part: Any) -> Any:

@@ -54,9 +54,9 @@ def current(job: PaddleJob, there: dict[str, Pod]) -> dict[str, Pod]:
 
 def outdated(job: PaddleJob, pod: Pod) -> bool:
     """Whether another pod has to take its place."""
-    mark, role = mark_of(pod), role_of(pod)
+    mark = mark_of(pod)
     if pod.uid in job.status.replaced or (mark is not None and mark.attempt < job.status.attempt):
         return True
     # The job may have rested, and been edited, while nobody looked.
     made = pod.metadata.annotations.get(MADE_FROM)
-    return made is not None and role in job.spec.roles() and made != made_from(job, role)
+    return made is not None and made_from(job, role_of(pod)) not in (made, None)

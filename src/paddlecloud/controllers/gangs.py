@@ -39,7 +39,9 @@ def is_gang(job: PaddleJob) -> bool:
 
 def schedulers(job: PaddleJob) -> list[str]:
     """The schedulers that the roles name, in the order of the roles."""
-    found = ((role.template.get("spec") or {}).get("schedulerName") for role in job.spec.roles().values())
+    # Asked before a look, and so also of templates that turn out to have no shape.
+    specs = (role.template.get("spec") for role in job.spec.roles().values())
+    found = (spec.get("schedulerName") for spec in specs if isinstance(spec, dict))
     return [str(name) for name in found if name]
 
 

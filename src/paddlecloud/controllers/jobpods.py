@@ -39,22 +39,22 @@ class Fingerprints:
     def __init__(self) -> None:
         self._newest: tuple[PaddleJobSpec | None, dict[str, str]] = (None, {})
 
-    def of(self, spec: PaddleJobSpec, role: str) -> str:
+    def of(self, spec: PaddleJobSpec) -> dict[str, str]:
         # Specs are frozen: the same one has the same fingerprints.
         if self._newest[0] is not spec:
-            self._newest = (spec, {})
-        known = self._newest[1]
-        if role not in known:
-            known[role] = fingerprint(spec, role)
-        return known[role]
+            self._newest = (spec, {role: fingerprint(spec, role) for role in spec.roles()})
+        return self._newest[1]
 
 
 FINGERPRINTS = Fingerprints()
 
 
-def made_from(job: PaddleJob, role: str) -> str:
-    """A fingerprint of what the pods of a role are made from; how many there are is no part of it."""
-    return FINGERPRINTS.of(job.spec, role)
+def made_from(job: PaddleJob, role: str) -> str | None:
+    """A fingerprint of what the pods of a role are made from; how many there are is no part of it.
+
+    None of a role that the job has not.
+    """
+    return FINGERPRINTS.of(job.spec).get(role)
 
 
 def fingerprint(spec: PaddleJobSpec, role: str) -> str:
@@ -96,7 +96,7 @@ def make_pod(job: PaddleJob, role: str, index: int, data: SampleSet | None = Non
             **WITHOUT_PROXY,
             **(given.get("annotations") or {}),
             ROLE_ANNOTATION: role,
-            MADE_FROM: made_from(job, role),
+            MADE_FROM: FINGERPRINTS.of(job.spec)[role],
             **gang_annotations(job, role),
         },
     )

@@ -15,6 +15,7 @@ from ..api.meta import Condition, Resource
 from ..api.paddlejob import CleanPodPolicy, PaddleJob, PaddleJobStatus, Phase
 from ..api.sampleset import SampleSet
 from ..api.scheduling import PodGroup
+from ..api.template import misshapen
 from .attempts import Mark, current, fingerprint, mark_of, outdated
 from .conditions import progressing, set_conditions, waiting
 from .contract import (
@@ -42,7 +43,6 @@ from .jobpods import make_pod, pod_name, role_of
 from .jobports import draw, is_drawn, lacks_port
 from .jobprogress import log_of, progress_asked, teller
 from .jobservices import services
-from .jobshapes import misshapen_role
 from .jobstatus import conditions, failed, last_words, notes, only_counts_differ, summarize
 from .launcherpeers import ended_logs, ended_without_peers, fault_of, joining
 from .membership import has_changed, members, wait_left
@@ -93,6 +93,12 @@ def decide(job: PaddleJob, seen: Snapshot) -> Decision:
     if not begun_at_all(pods) and lacks_port(job, seen.all(PaddleJob)):
         return with_port(job, decision, seen)
     return going_on(job, pods, fault, decision, seen)
+
+
+def misshapen_role(job: PaddleJob) -> str:
+    """What of a template is no list, object or text where it has to be; only old definitions let it in."""
+    roles = job.spec.roles().items()
+    return next(filter(None, [misshapen(role.template, path=f"{name}.template") for name, role in roles]), "")
 
 
 def unreadable(job: PaddleJob, why: str, seen: Snapshot) -> Decision:
@@ -159,7 +165,7 @@ def going_on(
     launched = job.spec.elastic_launcher
     taking_part = joining(job, pods) if launched else members(job, pods, seen.now)
     written = tuple(found for found in seen.owned(ConfigMap).values() if not is_kept_log(found))
-    found = () if launched else endpoints(job, taking_part) or written
+    found = () if launched else as_seen(endpoints(job, taking_part), seen) or written
     around = (*services(job), *wanted_store(job, there))
     keep = keeping(replaced(job, seen), seen, since=None, patience=0)
     changes: tuple[Update, ...] = ()
@@ -270,6 +276,16 @@ def everything(seen: Snapshot) -> tuple[Resource, ...]:
     )  # fmt: skip
 
 
+def as_seen(wanted: tuple[ConfigMap, ...], seen: Snapshot) -> tuple[ConfigMap, ...]:
+    """The same, but those that are there already as they are there: these need no comparing."""
+    there = seen.owned(ConfigMap)
+    return tuple(found if (found := there.get(c.name)) and says(found, c) else c for c in wanted)
+
+
+def says(found: ConfigMap, wanted: ConfigMap) -> bool:
+    return found.data == wanted.data and wanted.metadata.labels.items() <= found.metadata.labels.items()
+
+
 def are_written(endpoints: ConfigMap, seen: Snapshot) -> bool:
     """Whether the pods would read the endpoints as they are now."""
     there = seen.owned(ConfigMap).get(endpoints.name)
@@ -302,7 +318,9 @@ def finished(job: PaddleJob, seen: Snapshot) -> Decision:
     # Whoever has ended holds no place in a queue, whatever the group says.
     gone = {identity(c) for c in (*going, *useless, *keep.logs, *seen.owned(PodGroup).values())}
     left = (*(c for c in everything(seen) if identity(c) not in gone), *keep.logs, *keep.stay)
-    status = job.status.but(observed_generation=job.metadata.generation)
+    status = job.status
+    if status.observed_generation != job.metadata.generation:
+        status = status.but(observed_generation=job.metadata.generation)
     stays = leaves_in(job, seen.now)
     if stays is not None and stays <= 0:
         return Decision(status, left, ending=Ending())
@@ -325,8 +343,6 @@ def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
     there = seen.owned(Pod)
     if job.status.phase.final:
         return logs_asked(leaving(job, seen), seen)
-    if misshapen_role(job):
-        return ()
     if job.spec.suspend:
         return logs_asked(there.values(), seen)
     pods = current(job, there)
@@ -342,8 +358,6 @@ def asks(job: PaddleJob, seen: Snapshot) -> tuple[Question, ...]:
 
 def related(job: PaddleJob) -> tuple[Ref | Selection, ...]:
     ref = job.spec.sample_set_ref
-    if misshapen_role(job):
-        return ()
     return (
         *((Ref(SampleSet, job.namespace, ref.name),) if ref else ()),
         *((Selection(PaddleJob),) if is_drawn(job) else ()),

@@ -20,14 +20,16 @@ WAIT = f"until [ -s {FOLDER}/{FILE} ]; do sleep 0.1 || sleep 1; done 2>/dev/null
 
 
 WEIGHED = ("cpu", "memory", "ephemeral-storage")
-"""What decides by whom a pod is evicted, and what a quota may demand of every container."""
+"""What decides how soon a pod is evicted, and what a quota may demand of every container."""
+LITTLE = {"requests": {"cpu": "10m", "memory": "10Mi"}}
+"""Where its neighbour asks for nothing: Volcano places pods that ask for nothing at all one by one."""
 
 
 def add_gate(spec: dict[str, Any]) -> None:
     """Let the pod of this spec wait for its start, in the image of its first container.
 
-    It asks for what that one asks for and runs with its rights: the pod needs no more than without a gate, is
-    of the same class (a Guaranteed one stays so), and is taken by whoever takes its first container.
+    It asks for what that one asks for and runs with its rights: the pod needs no more than without a gate, a
+    Guaranteed one stays so, and whoever takes its first container takes the gate.
     """
     first: dict[str, Any] = next(iter(spec.get("containers") or ()), {})
     shown = {"path": FILE, "fieldRef": {"fieldPath": f"metadata.annotations['{START}']"}}
@@ -35,11 +37,10 @@ def add_gate(spec: dict[str, Any]) -> None:
         "name": GATE,
         "image": first.get("image", ""),
         "command": ["sh", "-c", WAIT],
+        "resources": weighed(first.get("resources") or {}) or LITTLE,
         "volumeMounts": [{"name": VOLUME, "mountPath": FOLDER, "readOnly": True}],
     }
     gate |= {name: first[name] for name in ("imagePullPolicy", "securityContext") if first.get(name)}
-    if asked := weighed(first.get("resources") or {}):
-        gate["resources"] = asked
     spec["initContainers"] = [*(spec.get("initContainers") or ()), gate]
     spec["volumes"] = [*(spec.get("volumes") or ()), {"name": VOLUME, "downwardAPI": {"items": [shown]}}]
 

@@ -12,6 +12,8 @@ def status_patch(obj: Resource, decided: Value | dict[str, Any]) -> dict[str, An
     told = getattr(obj, "status", None)
     # What was never said is not stored, whatever it is by default.
     said = "status" in obj.model_fields_set
+    if said and decided is told:
+        return {}
     stored = (told.wire() if isinstance(told, Value) else obj.wire().get("status") or {}) if said else {}
     wanted = decided.wire() if isinstance(decided, Value) else without_nulls(decided)
     return difference(stored, wanted)
