@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from aiohttp import web
-from aiohttp.test_utils import TestServer
+from aiohttp.test_utils import BaseTestServer, TestServer
 
 from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.kubeconfig import Access
@@ -59,7 +59,7 @@ async def test_one_that_was_given_up_leaves_its_lane() -> None:
     assert gone == [1] and lanes.count == 1
 
 
-def at(server: TestServer) -> Access:
+def at(server: BaseTestServer) -> Access:
     return Access(str(server.make_url("")).rstrip("/"), "test")
 
 

@@ -13,6 +13,10 @@ CLEANED = [
     ("OnCompletion", "Completed", True), ("OnCompletion", "Failed", False),
     ("OnFailure", "Completed", False), ("OnFailure", "Failed", True),
 ]  # fmt: skip
+NOBODY = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
+RESTRICTED = {
+    "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+}  # fmt: skip
 # Listens where the others look for it, and ends when all have met all.
 MEETS = """
 import os, socket, threading, time
@@ -120,6 +124,24 @@ def test_servers_go_with_the_workers_that_succeeded_unless_all_stay(
     phases = [pod["status"]["phase"] for pod in made.all(name).values()]
     assert phases == ["Running", "Succeeded"][:left]
     made.remove(name)
+
+
+def test_a_gate_bears_what_the_program_beside_it_bears(node_jobs: NodeJobs, job_level: str) -> None:
+    """A pod that is Guaranteed stays so, and one that may do nothing as root and write nowhere begins."""
+    if job_level in ("user", "plain"):
+        pytest.skip("where the platform is no root, all pods are of its own user")
+    whole = role(2, "id -u; echo with $PADDLE_TRAINERS_NUM", securityContext=NOBODY)
+    [container] = whole["template"]["spec"]["containers"]
+    limits = {"cpu": "50m", "memory": "64Mi"}
+    container |= {"securityContext": RESTRICTED, "resources": {"limits": limits}}
+    node_jobs.make("careful", cleanPodPolicy="Never", worker=whole)
+    node_jobs.comes_to("careful", "Completed")
+
+    for name, pod in node_jobs.all("careful").items():
+        [gate] = pod["spec"]["initContainers"]
+        assert (pod["status"]["qosClass"], gate["securityContext"]) == ("Guaranteed", RESTRICTED)
+        assert node_jobs.log(name).split() == ["1000", "with", "2"]
+    node_jobs.remove("careful")
 
 
 def test_servers_begin_before_workers_and_those_before_heterogeneous_ones(node_jobs: NodeJobs) -> None:
