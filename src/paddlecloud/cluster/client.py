@@ -59,13 +59,14 @@ class Client:
         *,
         luck: Callable[[], float] = random.random,
         sockets: Callable[..., socket.socket] | None = None,
+        lanes: Lanes | None = None,
     ) -> None:
         self.access = access
         self.sockets = sockets
         """What makes sockets that reach the pods of this cluster, where not every socket does."""
         self._luck = luck
         self._bearer = Bearer(access)
-        self._lanes = Lanes()
+        self._lanes = lanes or Lanes()
         self._session: aiohttp.ClientSession | None = None
         self._to_pods: aiohttp.ClientSession | None = None
 
@@ -275,7 +276,7 @@ class Client:
             await asyncio.sleep(pause)
 
     def _lane(self, request: Request) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if request.slow else self._lanes
+        return nullcontext() if request.slow else self._lanes.one()
 
     @asynccontextmanager
     async def _send(
