@@ -53,6 +53,13 @@ class Sight:
         }
         return told and there == {(s.revision_name, s.percent) for s in self.split}
 
+    def reaches(self, role: str) -> bool:
+        """Whether requests go to the one that has the role, whatever else is still to be moved."""
+        name = getattr(self.now, role)
+        targets: list[dict[str, Any]] = (self.inner.status.get("traffic") or []) if self.inner else []
+        named = (t for t in targets if (t.get("tag") == CANARY) == (role == CANARY))
+        return self.routed() or any(t.get("revisionName") == name for t in named)
+
 
 def status_of(
     service: PaddleService,
@@ -113,7 +120,7 @@ def endpoint(sight: Sight, role: str) -> Condition:
     """Whether the revision that should have the role has it and can answer."""
     name, has = sight.wanted[role], getattr(sight.now, role)
     revision = sight.revisions.get(name)
-    if revision is not None and revision.ready and has == name and sight.routed():
+    if revision is not None and revision.ready and has == name and sight.reaches(role):
         return condition(TYPES[role], True, "Serving")
     if not failed(sight, role):
         return condition(TYPES[role], False, "Starting", f"revision {name} is starting")
