@@ -91,6 +91,16 @@ def status_while_waiting(service: PaddleService, wait: Condition, seen: Snapshot
     )
 
 
+def refused(status: PaddleServiceStatus, seen: Snapshot) -> PaddleServiceStatus:
+    """The same, but for a Knative Service that the cluster does not take: nothing will start by itself."""
+    if not seen.refused:
+        return status
+    words = f"the cluster refuses its Knative Service: {seen.refused[0]}"
+    told = [condition("Ready", False, "Refused", words), waiting("Refused", words)]
+    others = [c for c in status.conditions if c.type not in ("Ready", "Progressing")]
+    return status.but(conditions=set_conditions(status.conditions, [*told, *others], seen.now))
+
+
 def url_of(service: PaddleService, inner: KnativeService | None) -> str:
     """Where it answers: what Knative says, whose domain a cluster may have changed."""
     told = str(inner.status.get("url") or "") if inner else ""
