@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 import re
+import socket
 import subprocess
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,21 @@ def test_kr8s(cluster: PdcHome, tmp_path: Path) -> None:
 def test_pdc_does_the_same(cluster: PdcHome, words: tuple[str, ...], code: int, text: str) -> None:
     done = cluster.pdc(*words, limit=60)
     assert (done.code, text in done.text) == (code, True), done.text
+
+
+def test_a_client_of_pdc_port_forward_that_takes_nothing_holds_up_no_other(cluster: PdcHome) -> None:
+    with cluster.running("port-forward", "web", "0:8000") as way:
+        found = until(lambda: re.search(r"127\.0\.0\.1:(\d+)", way.text()), what="pdc to listen")
+        port = int(found[1])
+        with ExitStack() as stack:
+            for _ in range(3):
+                stuck = stack.enter_context(socket.socket())
+                stuck.settimeout(20)
+                stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                stuck.connect(("127.0.0.1", port))
+                stuck.sendall(b"GET /big HTTP/1.0\r\n\r\n")
+                # It has begun to come, and will not be taken.
+                assert stuck.recv(1) == b"H"
+            for _ in range(3):
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/greeting", timeout=20) as answer:
+                    assert answer.read() == b"hello\n"

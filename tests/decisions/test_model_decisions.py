@@ -12,6 +12,7 @@ from tests.decisions.builders import (
     a_model,
     a_move,
     a_pod,
+    a_service,
     a_version,
     condition_of,
     created,
@@ -26,14 +27,19 @@ from tests.decisions.builders import (
 from paddlecloud.api.batch import Job
 from paddlecloud.api.core import ConfigMap, Pod
 from paddlecloud.api.meta import Resource
-from paddlecloud.api.model import ModelStatus, ModelVersion, ModelVersionStatus
+from paddlecloud.api.model import Model, ModelStatus, ModelVersion, ModelVersionStatus
 from paddlecloud.controllers import model, modelconversions, modelpods, modelversion
 from paddlecloud.controllers.contract import Decision
 from paddlecloud.controllers.hub import store_keys, store_of, store_volume, within
+from paddlecloud.controllers.modelusers import FINALIZER
 from paddlecloud.controllers.statuses import status_patch
 
 HERE = f"{STORE}/ml"
 REPORT = {"files": [{"path": "m.onnx", "size": 5, "sha256": "a"}, {"path": "m.pd", "size": 7, "sha256": "b"}]}
+
+
+def leaving_too(model: Model) -> Model:
+    return model.but(metadata=model.metadata.but(deletion_timestamp=NOW))
 
 
 def report(content: Any = None) -> ConfigMap:
@@ -321,3 +327,38 @@ def test_what_a_reference_means(reference: str, version: str) -> None:
 
 def test_a_reference_to_no_model_means_nothing() -> None:
     assert model.resolve("shapes@shapes-1", None) == ""
+
+
+def leaving(version: ModelVersion) -> ModelVersion:
+    return version.but(metadata=version.metadata.but(deletion_timestamp=NOW, finalizers=[FINALIZER]))
+
+
+@pytest.mark.parametrize(
+    "users, told",
+    [
+        ([a_model(production="shapes-1")], "alias production"),
+        ([a_service(model="shapes@shapes-1")], "service shapes (default)"),
+        (
+            [a_service(model="shapes", status={"default": {"modelVersion": "shapes-1"}})],
+            "service shapes (default)",
+        ),
+        ([a_model(production="shapes-2"), a_service(model="shapes@shapes-2")], ""),
+        ([leaving_too(a_model(production="shapes-1"))], ""),
+        ([], ""),
+    ],
+)
+def test_a_version_that_is_deleted_goes_when_nobody_uses_it(users: list[Resource], told: str) -> None:
+    version = leaving(a_version(1, "Ready"))
+    decision = modelversion.reconcile(version, seen(version, report(REPORT), related=users))
+
+    assert decision.finalizers == ((FINALIZER,) if told else ())
+    if told:
+        assert f"nobody uses it any more: {told};" in condition_of(decision, "Progressing").message
+        assert named(decision) == ["ConfigMap/shapes-1-manifest"]
+        kept = with_stored(version, decision)
+        again = modelversion.reconcile(kept, seen(kept, report(REPORT), related=users))
+        assert status_patch(kept, status_of(again)) == {} and again.notes == ()
+
+
+def test_a_version_is_held_from_its_first_moment() -> None:
+    assert look(a_version()).finalizers == (FINALIZER,)

@@ -9,8 +9,8 @@ import pytest
 from tests.decisions.builders import a_move, a_service, a_version
 
 from paddlecloud.api.model import AliasChange, ModelSource, ModelVersion
+from paddlecloud.controllers.modelusers import served_as
 from paddlecloud.errors import AlreadyExists, WrongUse
-from paddlecloud.sdk.ancestry import served_as
 from paddlecloud.sdk.comparing import compare
 from paddlecloud.sdk.hub import About, at, checked_name, meant_by, refuse_taken, same_push
 

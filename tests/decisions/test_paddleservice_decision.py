@@ -143,6 +143,33 @@ def test_what_a_service_waits_for(default: dict[str, Any], related: list[Resourc
     assert decision.children == ()
 
 
+def test_a_default_that_answers_is_not_told_as_starting_while_a_canary_comes() -> None:
+    scene = Scene().settle()
+    scene.edit(default=OWN, canary=OWN | {"tag": "next"})
+    scene.step("Unknown")
+    assert scene.inner is not None
+    # Knative has not looked at the new template yet.
+    behind = scene.inner.metadata.but(generation=2)
+    scene.inner = scene.inner.but(metadata=behind)
+
+    decision = scene.look()
+
+    assert condition_of(decision, "DefaultEndpointReady").status == "True"
+    assert condition_of(decision, "CanaryEndpointReady").reason == "Starting"
+    assert "shapes-canary is starting" in condition_of(decision, "Ready").message
+
+
+def test_what_the_cluster_refuses_of_it_is_told_where_a_user_looks() -> None:
+    service = a_service(**OWN)
+    words = "Service shapes: autoscaling.knative.dev/window must be whole seconds from 6s to 1h"
+    decision = reconcile(service, Snapshot(NOW, refused=(words,)))
+
+    assert condition_of(decision, "Ready").reason == "Refused"
+    assert words in condition_of(decision, "Progressing").message
+    assert condition_of(decision, "Progressing").status == "False"
+    assert named(decision) == ["Service/shapes"]  # it is tried again: the refusal may be gone
+
+
 def test_while_it_waits_what_answers_goes_on_answering() -> None:
     scene = Scene().settle()
     scene.edit(default={"model": "shapes@nobody"})

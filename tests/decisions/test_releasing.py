@@ -130,3 +130,16 @@ def test_a_release_in_steps_takes_the_place_of_another() -> None:
     assert release["gate"] == {"errorPercent": None, "p99Milliseconds": 9}
     assert patch["spec"]["canaryTrafficPercent"] is None
     assert patch["spec"]["canary"] == {"model": "shapes@next"}
+
+
+@pytest.mark.parametrize("attempt, over", [("1", False), ("2", True)])
+def test_the_end_of_an_earlier_attempt_is_not_the_end_of_this_one(attempt: str, over: bool) -> None:
+    state = {"canary": "c", "phase": "RolledBack", "since": "2026-01-01T00:00:00Z", "attempt": attempt}
+    service = PaddleService.read(
+        {
+            "metadata": {"name": "s", "namespace": "default", "generation": 2},
+            "spec": {"default": {"model": "m"}, "release": {"steps": [50], "attempt": "2"}},
+            "status": {"observedGeneration": 2, "release": state},
+        }
+    )
+    assert releasing.released(service) is over

@@ -128,6 +128,16 @@ def test_another_canary_begins_anew() -> None:
     assert state and (state.canary, state.phase) == ("s-canary-12345", ReleasePhase.STEPPING)
 
 
+def test_the_same_canary_is_tried_again_when_that_is_asked_for() -> None:
+    back = after(1, None, trouble="it failed")
+    again = STEPS.but(attempt="2")
+    state = course(again, back, Trial("s-canary"), NOW)
+
+    assert state and (state.attempt, state.phase, state.percent) == ("2", ReleasePhase.STEPPING, 5)
+    assert course(again, state, Trial("s-canary"), NOW) == state
+    assert course(STEPS, back, Trial("s-canary"), NOW) == back
+
+
 @pytest.mark.parametrize(
     "gate, seen, words",
     [

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from paddlecloud.embedded.node.asking import Answer, Target, ask
-from paddlecloud.embedded.node.probes import Streak, extended, pause, probe_of, verdict
+from paddlecloud.embedded.node.probes import Streak, between, extended, probe_of, turn, verdict, watch
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,41 @@ def test_several_successes_may_be_asked_for() -> None:
     ],
 )
 def test_who_was_never_ready_is_asked_more_often(spec: dict[str, Any], hurry: bool, seconds: float) -> None:
-    assert pause(probe_of(spec), hurry) == seconds
+    assert turn(probe_of(spec), hurry) == seconds
+
+
+@pytest.mark.parametrize(
+    "waited, took, seconds",
+    [(0, 0.001, 0.03), (0.6, 0.001, 0.06), (5, 0.001, 0.5), (0.6, 0.05, 0.5)],
+)
+def test_between_two_turns_it_is_looked_at_ever_less_often(
+    waited: float, took: float, seconds: float
+) -> None:
+    assert between(waited, took) == pytest.approx(seconds)
+
+
+async def test_between_two_turns_good_news_are_told_and_bad_ones_are_not(
+    tmp_path: Path,
+) -> None:
+    """Nobody listens at first; the period is a minute."""
+    heard: list[tuple[bool | None, bool | None]] = []
+    good = asyncio.Event()
+
+    async def tell(found: bool | None, answer: Answer) -> None:
+        heard.append((found, answer.good))
+        good.set()
+
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        probe = probe_of({"tcpSocket": {"port": port}, "periodSeconds": 60})
+        watching = asyncio.create_task(watch(probe, Target("127.0.0.1", {}, tmp_path), True, tell))
+        await asyncio.sleep(0.2)
+        held.listen()
+        async with asyncio.timeout(30):
+            await good.wait()
+    watching.cancel()
+    assert heard == [(True, True)]
 
 
 def test_the_defaults_are_those_of_kubernetes() -> None:

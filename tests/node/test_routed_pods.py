@@ -16,12 +16,15 @@ from tests.node.isolation_levels import SANDBOXED
 from tests.node.pod_yard import NODE
 from tests.node.routed_yard import RoutedYard, routed_yard
 
+from paddlecloud.embedded.node.dialing import Door, Ways, dial
+from paddlecloud.embedded.node.launcher import Launcher
 from paddlecloud.embedded.node.network.datagrams import DatagramRelay
 from paddlecloud.embedded.node.network.names import world
 from paddlecloud.embedded.node.network.nameserver import Nameserver
 from paddlecloud.embedded.node.network.proxy import Proxy
 from paddlecloud.embedded.node.network.reach import connected
 from paddlecloud.embedded.node.network.routing import Behind, Endpoint, Front
+from paddlecloud.embedded.node.podfolder import every_pod
 from paddlecloud.embedded.node.routed import switch
 from paddlecloud.embedded.node.routed.network import link_of
 from paddlecloud.embedded.node.routed.opening import Doors, Through
@@ -70,6 +73,46 @@ async def greets(yard: RoutedYard, name: str) -> str:
                 return address
             except ConnectionRefusedError:
                 await asyncio.sleep(0.01)
+
+
+class NoLauncher(Launcher):
+    """Nobody forks."""
+
+    def __init__(self) -> None: ...
+
+    async def connect(self) -> socket.socket:
+        raise AssertionError("a process was asked for")
+
+
+LONELY = """
+import socket
+listener = socket.create_server(("127.0.0.1", 9292))
+print("up", flush=True)
+while True:
+    connection, _ = listener.accept()
+    connection.sendall(b"lonely")
+    connection.close()
+"""
+
+
+async def test_a_port_is_dialled_without_a_process_of_its_own(yard: RoutedYard) -> None:
+    await greets(yard, "a")
+    [folder] = every_pod(yard.home)
+    record = folder.record()
+    assert record is not None
+    door = Door(folder, record, PORT)
+    with await dial(door, Ways(NoLauncher(), yard.network.reach)) as connection:
+        assert await asyncio.get_running_loop().sock_recv(connection, 100)
+
+
+async def test_who_listens_on_the_loopback_of_its_pod_is_found(yard: RoutedYard) -> None:
+    yard.run("python3", "-c", LONELY, name="a")
+    await yard.until(lambda: "up" in yard.log("a"))
+    [folder] = every_pod(yard.home)
+    record = folder.record()
+    assert record is not None
+    with await dial(Door(folder, record, PORT), Ways(yard.shop.launcher, yard.network.reach)) as connection:
+        assert await asyncio.get_running_loop().sock_recv(connection, 100) == b"lonely"
 
 
 async def asked(yard: RoutedYard, *places: str) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 from tests.kubernetes.waiting import until
 from tests.scenarios.pdc_home import PdcHome
 
+from paddlecloud.api.meta import Key
 from paddlecloud.api.model import ModelVersion
 
 CODE = Path(__file__).parent.parent.parent / "suites" / "serving" / "code"
@@ -58,6 +59,19 @@ def test_two_versions_with_their_aliases(cluster: PdcHome, folder: Path, name: s
     assert (tmp_path / "out" / "words.txt").read_text() == "other\n"
     refused = cluster.pdc("model", "rm", f"{name}@two")
     assert refused.code == 1 and f"{name}-2 is in use: alias next" in refused.text
+
+    with cluster.client() as client:
+        key = Key("default", f"{name}-2")
+        # As kubectl deletes: nobody asks who uses it.
+        client.delete(ModelVersion, key)
+
+        def words() -> str:
+            conditions = client.get(ModelVersion, *key).status.conditions
+            return next((c.message for c in conditions if c.reason == "InUse"), "")
+
+        assert "alias next" in until(words, what="who uses it")
+        cluster.ok("model", "alias", name, "next", "one")
+        until(lambda: client.find(ModelVersion, *key) is None, what="its end")
 
 
 def test_a_ready_version_cannot_be_changed(cluster: PdcHome, folder: Path, name: str) -> None:

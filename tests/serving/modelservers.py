@@ -57,11 +57,15 @@ def models() -> Path:
 
 
 def start(
-    *arguments: str, suite: str = "serving", module: str = "paddlecloud.serving.server", **options: Any
+    *arguments: str,
+    suite: str = "serving",
+    module: str = "paddlecloud.serving.server",
+    port: int = 0,
+    **options: Any,
 ) -> subprocess.Popen[str]:
     environ = {**variables(suite), **options.pop("environ", {})}
     return subprocess.Popen(
-        [python(suite), "-m", module, "--port", "0", *arguments],
+        [python(suite), "-m", module, "--port", str(port), *arguments],
         env=environ,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -76,7 +80,8 @@ def serving(*arguments: str, **options: Any) -> Iterator[str]:
     process = start(*arguments, **options)
     assert process.stdout is not None
     try:
-        listening, ready = process.stdout.readline(), process.stdout.readline()
+        # In this order, but for one that opens its port when all is loaded.
+        ready, listening = sorted((process.stdout.readline() for _ in range(2)), reverse=True)
         assert ready.startswith("ready: "), process.communicate(timeout=PATIENCE)
         yield listening.removeprefix("listening on ").strip()
     finally:

@@ -1,6 +1,8 @@
 """The model server as its pod runs it, asked as Paddle Serving's web service is."""
 
 import json
+import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,10 +10,20 @@ from typing import Any
 
 import pytest
 from tests.serving.modelservers import PATIENCE, ROWS, ask, metric, models, serving, start
-from tests.suites.environments import python, variables
+from tests.suites.environments import python, suite, variables
 
 from paddlecloud.models.folderstore import FolderStore
 from paddlecloud.models.upload import Upload, upload
+
+CODE = suite("serving").folder / "code"
+PROCESSOR = f"""
+import numpy
+class Processor:
+    def before(self, feed):
+        return {{"x": numpy.array([{ROWS}], "float32"), "n": numpy.array([4])}}
+    def after(self, arrays):
+        return arrays["twice"].tolist()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +143,32 @@ def test_the_suite_can_fetch_the_model_it_serves(model: Path, tmp_path: Path) ->
     )
     assert fetched.returncode == 0, fetched.stderr
     assert (tmp_path / "out" / "model.onnx").read_bytes() == (model / "model.onnx").read_bytes()
+
+
+@pytest.mark.parametrize("module", ["paddle_serving_server.serve", "paddlecloud.serving.server"])
+def test_a_port_that_is_open_is_one_that_answers(tmp_path: Path, model: Path, module: str) -> None:
+    """The processor of the model is read from a pipe, so that it is not loaded before the test says so."""
+    served = tmp_path / "sums"
+    served.mkdir()
+    (served / "model.onnx").write_bytes((model / "model.onnx").read_bytes())
+    (served / "processor.py").write_text(f"exec(open({str(served / 'pipe')!r}).read())")
+    os.mkfifo(served / "pipe")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    more = [] if module.startswith("paddle_") else ["--load-first"]
+    process = start("--model", str(served), *more, module=module, cwd=CODE, port=port)
+    assert process.stdout is not None
+    try:
+        # Whoever opens the pipe for reading is loading.
+        with (served / "pipe").open("w") as pipe:
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), PATIENCE)
+            pipe.write(PROCESSOR)
+        assert process.stdout.readline().startswith("ready: sums")
+        assert process.stdout.readline() == f"listening on http://127.0.0.1:{port}\n"
+        status, answer = ask(f"http://127.0.0.1:{port}/sums/prediction", {"feed": [{}], "fetch": ["twice"]})
+        assert (status, json.loads(answer)) == (200, {"result": [8]})
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)

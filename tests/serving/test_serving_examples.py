@@ -51,8 +51,9 @@ def test_a_daisy_is_a_daisy_and_a_canary_says_so(script: str, marks: dict[str, A
     )
     assert process.stdout is not None
     try:
-        address = process.stdout.readline().removeprefix("listening on ").strip()
+        # Its pod is looked at by its port alone: the port opens when the model is there.
         assert process.stdout.readline().startswith("ready: image")
+        address = process.stdout.readline().removeprefix("listening on ").strip()
         answer = predict(address, "/image/prediction", [{"image": picture(daisy, 32)}], ["score"])
         probability = answer["result"].pop("prob")
         assert answer == {"result": {**marks, "label": ["daisy"]}} and 0.8 < probability[0] <= 1

@@ -1,10 +1,17 @@
-"""The part of Knative Serving that PaddleService speaks, and that the embedded cluster stands in for."""
+"""The part of Knative Serving that PaddleService speaks, and that the embedded cluster stands in for.
+
+Where Knative refuses an object by its webhook the stand-in does by rules in its schema (`knativerules`); a
+cluster with Knative has Knative's own definitions.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from .meta import Column, Resource
+from pydantic import WithJsonSchema
+
+from .knativerules import PREFIX, SPEC
+from .meta import Column, Resource, ruled
 
 SERVING, AUTOSCALING = "serving.knative.dev", "autoscaling.knative.dev"
 SERVICE_LABEL, REVISION_LABEL = f"{SERVING}/service", f"{SERVING}/revision"
@@ -34,6 +41,8 @@ class Told(Resource):
 class KnativeService(Told):
     """A served application: its newest template becomes a Revision, its traffic a Route."""
 
+    model_config = ruled(PREFIX)
+
     api_version, kind, plural = f"{SERVING}/v1", "Service", "services"
     short_names, categories = ("kservice", "ksvc"), ("all", "knative", "serving")
     columns = (
@@ -43,6 +52,8 @@ class KnativeService(Told):
         Column("Ready", READY),
         Column("Reason", REASON),
     )
+
+    spec: Annotated[dict[str, Any], WithJsonSchema(SPEC)] = {}
 
 
 class Revision(Told):

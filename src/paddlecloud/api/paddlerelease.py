@@ -36,6 +36,8 @@ class ReleaseSpec(Value):
     mirror_percent: Percent = 0
     """Of the default's requests, those the canary gets, too; their clients wait for the default alone."""
     gate: Gate = Gate()
+    attempt: str = ""
+    """Any text; another one tries the same canary again, whatever became of it before."""
 
 
 class ReleasePhase(StrEnum):
@@ -63,6 +65,8 @@ class Tallied(Value):
 class ReleaseStatus(Value):
     canary: str
     """The revision that is tried."""
+    attempt: str = ""
+    """Which attempt of the spec this is."""
     phase: ReleasePhase = ReleasePhase.STEPPING
     step: int = 0
     percent: int = 0

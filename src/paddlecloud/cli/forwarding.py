@@ -10,7 +10,7 @@ import click
 from ..api.core import Pod, Service
 from ..api.meta import Key
 from ..cluster.kubeconfig import Access
-from ..cluster.portforward import forwarder
+from ..cluster.portforward import Way, alone, forwarder
 from ..errors import NotFound, WrongUse
 from .context import Settings, namespace_option, pass_settings
 from .podpicking import SERVICES, pods_meant
@@ -44,14 +44,18 @@ def port_forward(
 
 
 async def forward(access: Access, pod: Key, ports: list[tuple[int, int]], address: str) -> None:
-    async with forwarder(access, pod, lambda text: click.echo(text, err=True)) as way:
+    def complain(text: str) -> None:
+        click.echo(text, err=True)
+
+    # One that carries nothing: it says at once what speaks against the pod, and when the pod is lost.
+    async with forwarder(access, pod, complain) as lifeline:
         servers = []
         for local, remote in ports:
 
             async def carry(
                 reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int = remote
             ) -> None:
-                await way.carry(port, reader, writer)
+                await alone(access, pod, complain, Way(port, reader, writer))
 
             try:
                 server = await asyncio.start_server(carry, address, local)
@@ -61,7 +65,7 @@ async def forward(access: Access, pod: Key, ports: list[tuple[int, int]], addres
             bound = server.sockets[0].getsockname()[1]
             click.echo(f"Forwarding from {address}:{bound} -> {remote}")
         try:
-            await way.run()
+            await lifeline.run()
         finally:
             for server in servers:
                 server.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -126,6 +127,8 @@ def canary(settings: Settings, /, name: str, model: str, percent: int, namespace
         if release is None:
             change(client, service, releasing.canary(service, model, percent), wish)
             return
+        # A canary that was rolled back before is to be tried again, not to be told so.
+        release = release.but(attempt=datetime.now(UTC).isoformat(timespec="milliseconds"))
         changed = client.patch(type(service), service.key, releasing.gradual(service, model, release))
         click.echo(f"paddleservice/{name} changed")
         if wish["wait"]:

@@ -1,6 +1,8 @@
 """Ports of a pod on this machine, through any Kubernetes API.
 
 One WebSocket carries SPDY, and SPDY carries two streams for each connection: one for errors, one for data.
+There is no flow control in it: who takes nothing holds up everybody in the same WebSocket. So each connection
+has one of its own (`alone`), and what slows it down slows down nobody else.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import aiohttp
 
 from ..api.meta import Key
-from ..errors import Failed
+from ..errors import Failed, PaddleCloudError
 from . import spdy
 from .kubeconfig import Access
 from .requests import Place, Request, path_of
@@ -31,6 +34,14 @@ Complain = Callable[[str], object]
 class Line:
     writer: asyncio.StreamWriter
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Way(NamedTuple):
+    """A local connection, and the port it is for."""
+
+    port: int
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
 
 
 class Forwarder:
@@ -101,6 +112,24 @@ class Forwarder:
 
     async def _send(self, data: bytes) -> None:
         await self._socket.send_bytes(data)
+
+
+async def alone(access: Access, pod: Key, complain: Complain, way: Way) -> None:
+    """Join one local connection to a port of *pod*, until both sides have ended; a refusal is told."""
+    try:
+        async with forwarder(access, pod, complain) as made:
+            hearing = asyncio.create_task(made.run())
+            carrying = asyncio.create_task(made.carry(way.port, way.reader, way.writer))
+            try:
+                await asyncio.wait((hearing, carrying), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (hearing, carrying):
+                    task.cancel()
+                await asyncio.gather(hearing, carrying, return_exceptions=True)
+    except PaddleCloudError as error:
+        complain(str(error))
+    finally:
+        way.writer.close()
 
 
 @asynccontextmanager

@@ -3,12 +3,14 @@
     Pending → Uploading → Ready | Failed          final phases stay
 
 The pod is idempotent (files are named by their content) and may run twice. Its report is a ConfigMap,
-so it outlives the pod; a version without a report has no files, whatever else happened.
+so it outlives the pod; a version without a report has no files, whatever else happened. One that is deleted
+goes when nobody uses it (`modelusers`).
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from ..api.batch import Job
 from ..api.core import ConfigMap, Pod
@@ -19,9 +21,17 @@ from .contract import Controller, Decision, LogQuestion, Note, Question, Ref, Se
 from .hub import SETTINGS, store_of
 from .modelconversions import recorded, wanted
 from .modelpods import CONTAINERS, REPORT, make_pod, pod_name, report_name, report_of
+from .modelusers import FINALIZER, USERS, going, related_users
 
 
 def reconcile(version: ModelVersion, seen: Snapshot) -> Decision:
+    if version.metadata.deletion_timestamp is not None:
+        return going(version, seen)
+    decision = deciding(version, seen)
+    return replace(decision, finalizers=(FINALIZER,))
+
+
+def deciding(version: ModelVersion, seen: Snapshot) -> Decision:
     reports = tuple(seen.owned(ConfigMap).values())
     if version.status.phase.final:
         # What was written stays as it is. The pod goes once it has ended; a failed one is kept for its log.
@@ -60,8 +70,8 @@ def asks(version: ModelVersion, seen: Snapshot) -> tuple[Question, ...]:
     return tuple(LogQuestion(pod.namespace, pod.name, c) for c in CONTAINERS)
 
 
-def related(_: ModelVersion) -> tuple[Ref | Selection, ...]:
-    return (SETTINGS,)
+def related(version: ModelVersion) -> tuple[Ref | Selection, ...]:
+    return (SETTINGS, *related_users(version))
 
 
 CONTROLLER = Controller(
@@ -69,9 +79,10 @@ CONTROLLER = Controller(
     ModelVersion,
     reconcile,
     owns=(Pod, ConfigMap, Job),
-    reads=(ConfigMap,),
+    reads=(ConfigMap, *USERS),
     related=related,
     asks=asks,
+    while_deleting=True,
 )
 
 

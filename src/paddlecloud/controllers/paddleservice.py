@@ -29,7 +29,7 @@ from .servingreleases import (
     shares,
     traffic_block,
 )
-from .servingstatus import Sight, news, status_of, status_while_waiting, steps_told
+from .servingstatus import Sight, news, refused, status_of, status_while_waiting, steps_told
 from .servingtemplates import template_of
 
 INSTALL = "https://knative.dev/docs/install/yaml-install/serving"
@@ -58,7 +58,7 @@ def reconcile(service: PaddleService, seen: Snapshot) -> Decision:
     split = shares(now, release.percent if release else share_meanwhile(service, inner))
     template = next_template(inner, wanted, revisions)
     sight = Sight(inner, revisions, {w.role: w.name for w in wanted}, now, split, trial_waits)
-    status = status_of(service, (default, canary), sight, seen.now).but(release=release)
+    status = refused(status_of(service, (default, canary), sight, seen.now).but(release=release), seen)
     return Decision(
         status,
         (make_service(service, template, traffic_block(split)),),

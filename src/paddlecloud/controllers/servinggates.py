@@ -1,7 +1,8 @@
 """How a release goes from step to step, and when it goes back; pure.
 
 A step is judged by what the canary did in it: soon when that is bad enough, at its end when it is good. A
-release that ended stays ended until another canary is tried. Where nobody counts requests, a gate waits.
+release that ended stays ended until another canary, or the same once more, is tried. Where nobody counts
+requests, a gate waits.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ def course(
     if release is None or not release.steps or not trial.revision:
         return None
     tally = trial.tally or Tallied()
-    if state is None or state.canary != trial.revision:
-        return ReleaseStatus(canary=trial.revision, percent=release.steps[0], since=now, before=tally)
+    if state is None or (state.canary, state.attempt) != (trial.revision, release.attempt):
+        begun = ReleaseStatus(canary=trial.revision, percent=release.steps[0], since=now, before=tally)
+        return begun.but(attempt=release.attempt) if release.attempt else begun
     if state.phase.final:
         return state
     step = min(state.step, len(release.steps) - 1)

@@ -53,6 +53,13 @@ class Sight:
         }
         return told and there == {(s.revision_name, s.percent) for s in self.split}
 
+    def reaches(self, role: str) -> bool:
+        """Whether requests go to the one that has the role, whatever else is still to be moved."""
+        name = getattr(self.now, role)
+        targets: list[dict[str, Any]] = (self.inner.status.get("traffic") or []) if self.inner else []
+        named = (t for t in targets if (t.get("tag") == CANARY) == (role == CANARY))
+        return self.routed() or any(t.get("revisionName") == name for t in named)
+
 
 def status_of(
     service: PaddleService,
@@ -84,6 +91,16 @@ def status_while_waiting(service: PaddleService, wait: Condition, seen: Snapshot
     )
 
 
+def refused(status: PaddleServiceStatus, seen: Snapshot) -> PaddleServiceStatus:
+    """The same, but for a Knative Service that the cluster does not take: nothing will start by itself."""
+    if not seen.refused:
+        return status
+    words = f"the cluster refuses its Knative Service: {seen.refused[0]}"
+    told = [condition("Ready", False, "Refused", words), waiting("Refused", words)]
+    others = [c for c in status.conditions if c.type not in ("Ready", "Progressing")]
+    return status.but(conditions=set_conditions(status.conditions, [*told, *others], seen.now))
+
+
 def url_of(service: PaddleService, inner: KnativeService | None) -> str:
     """Where it answers: what Knative says, whose domain a cluster may have changed."""
     told = str(inner.status.get("url") or "") if inner else ""
@@ -113,7 +130,7 @@ def endpoint(sight: Sight, role: str) -> Condition:
     """Whether the revision that should have the role has it and can answer."""
     name, has = sight.wanted[role], getattr(sight.now, role)
     revision = sight.revisions.get(name)
-    if revision is not None and revision.ready and has == name and sight.routed():
+    if revision is not None and revision.ready and has == name and sight.reaches(role):
         return condition(TYPES[role], True, "Serving")
     if not failed(sight, role):
         return condition(TYPES[role], False, "Starting", f"revision {name} is starting")

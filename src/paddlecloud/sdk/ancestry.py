@@ -15,6 +15,7 @@ from ..api.paddlejob import PaddleJob
 from ..api.paddleservice import ElasticPaddleService, PaddleService
 from ..api.sampleset import SampleSet
 from ..api.workflowrun import WorkflowRun
+from ..controllers.modelusers import served_as
 from ..errors import NotFound
 from .client import Client
 from .hub import aliases_now, ledger_of
@@ -66,15 +67,3 @@ def serving(client: Client, version: ModelVersion) -> Iterator[tuple[PaddleServi
         for service in services:
             if how := served_as(service, version.name):
                 yield service, how
-
-
-def served_as(service: PaddleService, version: str) -> str:
-    """How a service uses a version, in a word; empty when it does not. Pure."""
-    for role, endpoint in (("default", service.status.default), ("canary", service.status.canary)):
-        if endpoint and endpoint.model_version == version:
-            return role
-    for role, wish in (("default", service.spec.default), ("canary", service.spec.canary)):
-        if wish and wish.model.partition("@")[2] == version:
-            return role
-    earlier = (str(r.endpoint.get("model") or "") for r in service.status.releases)
-    return "earlier release" if any(m.partition("@")[2] == version for m in earlier) else ""

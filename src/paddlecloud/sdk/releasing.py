@@ -73,10 +73,11 @@ def gate_of(text: str) -> Gate:
 
 
 def released(service: PaddleService) -> bool:
-    """Whether the release in steps has ended, well or not."""
-    state = service.status.release
+    """Whether the release in steps that is asked for has ended, well or not; not one before it."""
+    state, asked = service.status.release, service.spec.release
     current = service.status.observed_generation >= service.metadata.generation
-    return current and state is not None and state.phase.final
+    same = state is not None and asked is not None and state.attempt == asked.attempt
+    return current and same and state is not None and state.phase.final
 
 
 def promotion(service: PaddleService) -> Body:

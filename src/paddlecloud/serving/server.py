@@ -4,8 +4,9 @@
     python -m paddlecloud.serving.server --model NAME=DIR --model NAME=DIR …
     python -m paddlecloud.serving.server --models FOLDER
 
-It listens at once and is ready when every model has answered once; a model that does not load ends it with a
-sentence. Inference runs in threads: the loop stays free for health and for other requests.
+It listens at once and is ready when every model has answered once; with `--load-first` it listens only then,
+for whoever takes an open port for a server that answers. A model that does not load ends it with a sentence.
+Inference runs in threads: the loop stays free for health and for other requests.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Options:
     effort: Effort
     rule: Rule
     limits: Limits
+    load_first: bool = False
+    """Whether the port opens when the models are loaded, not before."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -84,6 +87,7 @@ def parsed(arguments: list[str] | None, host: str, cores: int) -> Options:
     add("--max-body", type=int, default=64, help="MiB of a request at most")
     add("--head-seconds", type=float, default=10.0, help="for a request's head to arrive")
     add("--body-seconds", type=float, default=30.0, help="for its body, beside one for each MiB")
+    add("--load-first", action="store_true", help="take connections only when every model is loaded")
     given = parser.parse_args(arguments)
     for name in ("threads", "batch", "max_body"):
         if getattr(given, name) < 1:
@@ -96,6 +100,7 @@ def parsed(arguments: list[str] | None, host: str, cores: int) -> Options:
         effort=Effort(given.threads, concurrent),
         rule=Rule(given.batch, max(0.0, given.batch_delay) / 1000),
         limits=Limits(body=given.max_body << 20, head_time=given.head_seconds, body_time=given.body_seconds),
+        load_first=given.load_first,
     )
 
 
@@ -130,16 +135,21 @@ async def serve(options: Options) -> None:
     answering = Answering(models, coders, lambda: uuid.uuid4().hex, options.limits.body)
     door = GrpcDoor(models)
     listener = Listener(answering.answer, answering.refuse, options.limits, door.take)
-    server = await loop.create_server(listener.connection, options.host, options.port, backlog=WAITING)
+    # Taken at once in any case: a port that is somebody else's is told before a model is loaded in vain.
+    server = await loop.create_server(
+        listener.connection, options.host, options.port, backlog=WAITING, start_serving=False
+    )
     watching = loop.create_task(listener.watch())
     try:
-        host, port = server.sockets[0].getsockname()[:2]
-        print(f"listening on http://{host}:{port}", flush=True)
+        if not options.load_first:
+            await open_door(server)
         await models.load(Means(options.effort, options.rule, engines))
         # Libraries of engines may have put handlers of their own in place.
         listen_for_the_end(loop, stop)
         for model in models.loaded.values():
             print(f"ready: {model.name}; {model.signature}", flush=True)
+        if options.load_first:
+            await open_door(server)
         await stop.wait()
     finally:
         server.close()
@@ -150,6 +160,13 @@ async def serve(options: Options) -> None:
             await watching
         for pool in (engines, coders):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def open_door(server: asyncio.Server) -> None:
+    """Take connections, and only then say where."""
+    await server.start_serving()
+    host, port = server.sockets[0].getsockname()[:2]
+    print(f"listening on http://{host}:{port}", flush=True)
 
 
 def listen_for_the_end(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:

@@ -2,8 +2,8 @@
 
     python -m paddle_serving_server.serve --model FOLDER… [--port 9393] [--thread 4] [--name NAME] …
 
-What chooses a device, a memory optimiser or an operator there has no meaning here: it is accepted, and named
-once on the error output.
+Its port opens when the models are loaded: its users look at nothing but the port. What chooses a device, a
+memory optimiser or an operator there has no meaning here: it is accepted, and named once on the error output.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def translated(arguments: list[str] | None) -> list[str]:
     given = parser.parse_args(arguments)
     if ignored := [option for option in (*FLAGS, *VALUES) if getattr(given, option[2:])]:
         print(f"without meaning here: {', '.join(ignored)}", file=sys.stderr)
-    result = ["--port", str(given.port), "--max-body", str(max(1, given.max_body_size >> 20))]
+    result = ["--load-first", "--port", str(given.port), "--max-body", str(max(1, given.max_body_size >> 20))]
     # The original's threads also read requests; more of them than cores would only wait for each other.
     result += ["--concurrent", str(min(given.thread, processors()))] if given.thread > 0 else []
     result += ["--name", given.name] if given.name and len(given.model) == 1 else []

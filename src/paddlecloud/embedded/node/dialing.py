@@ -1,4 +1,8 @@
-"""A connection to a port of a pod, wherever the pod's network is."""
+"""A connection to a port of a pod, wherever the pod's network is.
+
+Where sockets can be had that reach its address, that is tried first: it costs nothing. Only who listens on
+the loopback of its pod alone is dialled from inside, by a process that is forked for it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from . import descriptors
 from .attempts import content
 from .holder import WISH
 from .launcher import Launcher
+from .network.reach import Reach, connected
+from .network.routing import Endpoint
 from .podfolder import PodFolder, Record
 from .receiving import received
 
@@ -32,11 +38,22 @@ class Door:
         return "net" in (content(self.folder.path / WISH).get("namespaces") or ())
 
 
-async def dial(door: Door, launcher: Launcher) -> socket.socket:
+@dataclass(frozen=True)
+class Ways:
+    """How a node comes to the networks of its pods."""
+
+    launcher: Launcher
+    reach: Reach | None = None
+    """None: addresses of pods lead nowhere from outside."""
+
+
+async def dial(door: Door, ways: Ways) -> socket.socket:
     """Connect to *door*; raises `Failed` with what speaks against it."""
     try:
         async with asyncio.timeout(PATIENCE):
-            return await (dial_inside(door, launcher) if door.apart else dial_here(door))
+            if not door.apart:
+                return await dial_here(door)
+            return await dial_address(door, ways.reach) or await dial_inside(door, ways.launcher)
     except TimeoutError:
         raise Failed(f"no answer within {PATIENCE:.0f} s") from None
     except OSError as error:
@@ -52,6 +69,15 @@ async def dial_here(door: Door) -> socket.socket:
         connection.close()
         raise
     return connection
+
+
+async def dial_address(door: Door, reach: Reach | None) -> socket.socket | None:
+    if reach is None:
+        return None
+    try:
+        return await connected(reach, Endpoint(door.record.address, door.port))
+    except OSError:
+        return None
 
 
 async def dial_inside(door: Door, launcher: Launcher) -> socket.socket:

@@ -17,8 +17,7 @@ from ...errors import Failed
 from .. import websockets
 from . import dialects
 from .dialects import Dialect
-from .dialing import Door, dial
-from .launcher import Launcher
+from .dialing import Door, Ways, dial
 from .podfolder import PodFolder, Record
 from .targets import FindPod, pod_of
 from .tunnel import Tunnel
@@ -29,8 +28,8 @@ HIGHEST_PORT = 65535
 
 
 class Forwarding:
-    def __init__(self, find: FindPod, launcher: Launcher) -> None:
-        self._find, self._launcher = find, launcher
+    def __init__(self, find: FindPod, ways: Ways) -> None:
+        self._find, self._ways = find, ways
 
     async def forward(self, request: web.Request) -> web.StreamResponse:
         folder, record = pod_of(self._find, request)
@@ -38,7 +37,7 @@ class Forwarding:
             raise web.HTTPBadRequest(text="Upgrade request required")
 
         async def connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-            return await opened(Door(folder, record, port), self._launcher)
+            return await opened(Door(folder, record, port), self._ways)
 
         offered = websockets.offered(request)
         if TUNNEL in offered:
@@ -65,7 +64,7 @@ class Forwarding:
                 for channel in (2 * index, 2 * index + 1):
                     await send(socket, dialect.encode(channel, struct.pack("<H", port)))
                 try:
-                    reader, writer = await opened(Door(*pod, port), self._launcher)
+                    reader, writer = await opened(Door(*pod, port), self._ways)
                 except Failed as failure:
                     await send(socket, dialect.encode(2 * index + 1, failure.message.encode()))
                     continue
@@ -110,10 +109,10 @@ async def send(socket: web.WebSocketResponse, message: bytes | str) -> None:
         await socket.send_bytes(message)
 
 
-async def opened(door: Door, launcher: Launcher) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def opened(door: Door, ways: Ways) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A connection to *door*; raises `Failed` in the words of a kubelet."""
     try:
-        connection = await dial(door, launcher)
+        connection = await dial(door, ways)
     except Failed as failure:
         record = door.record
         raise Failed(

@@ -24,6 +24,7 @@ from pathlib import Path
 from aiohttp import web
 
 from ... import localsockets
+from .dialing import Ways
 from .forwarding import Forwarding
 from .logserving import KeptLogs, Logs
 from .measuring import Measuring
@@ -41,6 +42,8 @@ async def serving(path: Path, roster: Roster, shop: Workshop) -> AsyncIterator[N
     app, launcher = web.Application(), shop.launcher
     find = roster.find
     sessions = Sessions(find, launcher)
+    network = shop.network
+    ways = Ways(launcher, network.reach if network.separate else None)
     summaries = Summaries(Measuring(roster.folders, time.time), roster.pods)
     records = Records(find)
     container = "{namespace}/{pod}/{container}"
@@ -52,9 +55,9 @@ async def serving(path: Path, roster: Roster, shop: Workshop) -> AsyncIterator[N
         app.router.add_get("/keptPods/{namespace}", kept.pods)
     app.router.add_get(f"/exec/{container}", sessions.execute)
     app.router.add_get(f"/attach/{container}", sessions.attach)
-    app.router.add_get("/portForward/{namespace}/{pod}", Forwarding(find, launcher).forward)
+    app.router.add_get("/portForward/{namespace}/{pod}", Forwarding(find, ways).forward)
     app.router.add_route(
-        "*", "/proxy/{namespace}/{pod}/{scheme}/{port}/{path:.*}", PodProxy(find, launcher).answer
+        "*", "/proxy/{namespace}/{pod}/{scheme}/{port}/{path:.*}", PodProxy(find, ways).answer
     )
     app.router.add_get("/nodes/{node}/{path:.*}", summaries.answer)
     # A log that is followed never ends by itself: a stop does not wait for it.

@@ -13,8 +13,7 @@ from yarl import URL
 
 from ...errors import Failed
 from ..passing import passed
-from .dialing import Door, dial
-from .launcher import Launcher
+from .dialing import Door, Ways, dial
 from .targets import FindPod, pod_of
 
 UNREACHED = "Paddlecloud-Unreached"
@@ -22,8 +21,8 @@ UNREACHED = "Paddlecloud-Unreached"
 
 
 class PodProxy:
-    def __init__(self, find: FindPod, launcher: Launcher) -> None:
-        self._find, self._launcher = find, launcher
+    def __init__(self, find: FindPod, ways: Ways) -> None:
+        self._find, self._ways = find, ways
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         folder, record = pod_of(self._find, request)
@@ -31,7 +30,7 @@ class PodProxy:
         path = request.rel_url.raw_path.split("/", 6)[6]
         query = f"?{request.rel_url.raw_query_string}" if request.query_string else ""
         url = URL(f"{scheme}://{record.address}:{port}/{path}{query}", encoded=True)
-        connector = Doorway(Door(folder, record, port), self._launcher)
+        connector = Doorway(Door(folder, record, port), self._ways)
         timeout = aiohttp.ClientTimeout(total=None)
         try:
             async with aiohttp.ClientSession(
@@ -47,12 +46,12 @@ class PodProxy:
 class Doorway(aiohttp.BaseConnector):
     """Connections to one port of one pod."""
 
-    def __init__(self, door: Door, launcher: Launcher) -> None:
+    def __init__(self, door: Door, ways: Ways) -> None:
         super().__init__(force_close=True)
-        self._door, self._launcher = door, launcher
+        self._door, self._ways = door, ways
 
     async def _create_connection(self, req: aiohttp.ClientRequest, *more: Any) -> ResponseHandler:
-        connection = await dial(self._door, self._launcher)
+        connection = await dial(self._door, self._ways)
         context = unasking() if req.url.scheme == "https" else None
         try:
             _transport, protocol = await self._loop.create_connection(

@@ -1,12 +1,14 @@
 """Probes: ask a container again and again, and change one's mind only after enough answers.
 
 How answers become a verdict is pure; `asking` asks. An answer that could not be had for reasons of our own
-counts neither way.
+counts neither way. Whoever was never ready is asked in between, too: that brings good news early, and bad
+news only when the probe would have asked.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +16,13 @@ from typing import Any
 from .asking import ACTIONS, Answer, Target, ask
 
 QUICK = 1.0
-QUICK_ASKS = 30
-"""A container that was never ready is asked so often every second: a slow period delays no start."""
+HURRY = 30.0
+"""Seconds for which a container that was never ready is asked every second: a slow period delays no start."""
+SOONEST = 0.03
+PART = 0.1
+"""In between it is asked ever less often: a start is seen late by a tenth of what it took, at most."""
+EFFORT = 10.0
+"""Times what an answer took is the pause before the next: many that start at once take turns."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +83,30 @@ async def watch(
     """
     # A container found running has had its delay already.
     await asyncio.sleep(max(0.0, probe.initial_delay - target.age))
-    streak, asked = Streak(), 0
+    streak, begun = Streak(), time.monotonic()
+    due = begun + turn(probe, hurry) if hurry else begun
     while True:
+        asked = time.monotonic()
         answer = await ask(probe.action, target, probe.timeout)
-        streak, asked = extended(streak, answer.good), asked + 1
-        found = verdict(streak, probe)
-        hurry = hurry and not found and asked < QUICK_ASKS
-        await tell(found, answer)
-        await asyncio.sleep(pause(probe, hurry))
+        if answer.good or asked >= due:
+            streak = extended(streak, answer.good)
+            found = verdict(streak, probe)
+            hurry = hurry and not found and asked - begun < HURRY
+            due = asked + turn(probe, hurry)
+            await tell(found, answer)
+        left = due - time.monotonic()
+        await asyncio.sleep(min(left, between(asked - begun, time.monotonic() - asked)) if hurry else left)
 
 
-def pause(probe: Probe, hurry: bool) -> float:
+def turn(probe: Probe, hurry: bool) -> float:
+    """Seconds from one answer that counts to the next."""
     # Where several successes are wanted, the time between them is part of the wish.
     return min(probe.period, QUICK) if hurry and probe.successes == 1 else probe.period
+
+
+def between(waited: float, took: float) -> float:
+    """Seconds to the next look at a container that was *waited* for, whose last answer *took* so long."""
+    return max(SOONEST, waited * PART, took * EFFORT)
 
 
 def named_ports(container: Mapping[str, Any]) -> dict[str, int]:
