@@ -11,15 +11,13 @@ forked by the zygote.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import select
-import socket
 import termios
 
-from . import procfs, stdio
+from . import lightly, procfs, stdio
 from .children import begin_anew, reaped
-from .lightly import signal
+from .lightly import signal, socket
 from .loop import Loop
 from .sandbox import entering, kernel
 
@@ -38,8 +36,7 @@ def run(folder: str, ready: int, given: list[int]) -> NoReturn:
         os.setsid()
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        with open(os.path.join(folder, "exec.json"), encoding="utf-8") as file:
-            wish: dict[str, Any] = json.load(file)
+        wish: dict[str, Any] = lightly.read(os.path.join(folder, "exec.json"))
         attempt = os.path.dirname(os.path.dirname(folder))
         container = os.pidfd_open(int(entering.content(attempt, "state.json").get("pid", 0)))
         order = entering.enter(attempt)
