@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from tests.node.pod_yard import NODE, Yard
 
 from paddlecloud.api.core import Pod
-from paddlecloud.embedded.node.admission import refusal, requested
+from paddlecloud.embedded.node.admission import Ledger, requested
+from paddlecloud.embedded.node.sight import Ending
 
 CAPACITY = {"cpu": "2", "memory": "1Gi", "pods": "3"}
 
@@ -35,6 +37,13 @@ def on_port(name: str, port: int, protocol: str = "TCP") -> Pod:
     return Pod.read({"metadata": {"name": name, "uid": name}, "spec": spec})
 
 
+def refusal(pod: Pod, others: list[Pod]) -> Ending | None:
+    ledger = Ledger(CAPACITY)
+    for other in others:
+        ledger.take(other)
+    return ledger.refusal(pod)
+
+
 @pytest.mark.parametrize(
     "pod, others, reason",
     [
@@ -43,7 +52,8 @@ def on_port(name: str, port: int, protocol: str = "TCP") -> Pod:
         (asking(cpu="1"), [asking("a", cpu="1")], ""),
         (asking(cpu="1"), [asking("a", cpu="1001m")], "OutOfcpu"),
         (asking(cpu="1"), [asking("a", cpu="2", phase="Succeeded")], ""),
-        (asking(cpu="1"), [asking("p", cpu="2")], ""),
+        (asking(cpu="1"), [asking("a", cpu="2"), asking("a", cpu="1")], ""),
+        (asking(cpu="1"), [asking("a", cpu="2"), asking("a", cpu="2", phase="Failed")], ""),
         (asking(memory="2Gi"), [], "OutOfmemory"),
         (asking(thing="5"), [], ""),
         (asking(), [asking("a", cpu="3")], ""),
@@ -54,15 +64,45 @@ def on_port(name: str, port: int, protocol: str = "TCP") -> Pod:
     ],
 )
 def test_what_is_refused(pod: Pod, others: list[Pod], reason: str) -> None:
-    found = refusal(pod, others, CAPACITY)
+    found = refusal(pod, others)
     assert (found.reason if found else "") == reason
 
 
 def test_the_numbers_are_told() -> None:
-    found = refusal(asking(cpu="1500m"), [asking("a", cpu="1")], CAPACITY)
+    found = refusal(asking(cpu="1500m"), [asking("a", cpu="1")])
     assert found is not None and found.message == (
         "Pod was rejected: Node didn't have enough resource: cpu, requested: 1500, used: 1000, capacity: 2000"
     )
+
+
+def test_who_leaves_makes_room() -> None:
+    ledger = Ledger(CAPACITY)
+    for other in (asking("a", cpu="2"), on_port("b", 80)):
+        ledger.take(other)
+    for uid in ("a", "b", "b", "nobody"):
+        ledger.leave(uid)
+    assert ledger.refusal(asking(cpu="2")) is None and ledger.refusal(on_port("p", 80)) is None
+
+
+def test_a_new_pod_costs_the_same_however_many_there_are() -> None:
+    def calls(there: int) -> int:
+        ledger, count = Ledger({"cpu": "1k", "pods": "1k"}), 0
+        for number in range(there):
+            ledger.take(asking(f"a{number}", cpu="1m"))
+
+        def called(_: object, event: str, __: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(called)
+        try:
+            ledger.refusal(asking(cpu="1m"))
+            ledger.take(asking(cpu="1m"))
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls(2) == calls(200)
 
 
 @pytest.mark.parametrize(

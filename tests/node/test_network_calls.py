@@ -205,3 +205,24 @@ OWN, FREE = "127.8.0.1", 9
 def test_where_a_call_goes(given: bytes, binds: bool, alone: bool, expected: bytes) -> None:
     watch = Watch(-1, {"address": OWN, "dns": [DNS, 10053]})
     assert watch.target(given, binds, alone) == expected
+
+
+BIND = "import socket; s = socket.socket(); s.bind(('0.0.0.0', 0)); print(s.getsockname()[0])"
+
+
+async def test_one_more_command_in_a_plain_pod_has_the_address_of_the_pod(tmp_path: Path) -> None:
+    if why := probed()["network"]["notify"]:
+        pytest.skip(f"this kernel passes no calls on: {why}")
+    yard = WatchedYard(tmp_path, levels_or_skip("plain"))
+    try:
+        yard.run("sh", "-c", "echo up; exec sleep 600")
+        await yard.until(lambda: "up" in yard.log())
+        run = yard.home.pods(NODE) / "uid-p" / "containers" / "main" / "0"
+        with open(tmp_path / "output", "w+b") as file, open(os.devnull, "rb") as nothing:
+            streams = (nothing.fileno(), file.fileno(), file.fileno())
+            async with asyncio.timeout(20):
+                assert await yard.shop.launcher.execute(run, python(BIND), streams) == 0
+        await yard.until(lambda: yard.now().ip)
+        assert (tmp_path / "output").read_text() == f"{yard.now().ip}\n"
+    finally:
+        await yard.close()

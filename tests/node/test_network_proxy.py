@@ -272,3 +272,17 @@ async def test_a_conversation_counts_as_a_call() -> None:
     finally:
         await proxy.close()
         backend.server.close()
+
+
+async def test_a_visitor_of_the_pod_itself_counts_as_a_call() -> None:
+    front, key = free_front(), Key("ns", "minio")
+    there = Endpoint("127.9.9.9", 1)
+    visitors = {there.host: 1}
+    proxy = Proxy(visitors=visitors)
+    await proxy.follow({front: Behind((there,), wakes=key)})
+    try:
+        assert [proxy.last_calls(at)[key] for at in (10.0, 20.0)] == [10.0, 20.0]
+        del visitors[there.host]
+        assert proxy.last_calls(30.0)[key] == 20.0
+    finally:
+        await proxy.close()

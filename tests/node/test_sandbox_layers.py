@@ -32,7 +32,7 @@ def machine(tmp_path: Path) -> Path:
 @pytest.fixture
 def layer(machine: Path, tmp_path: Path) -> Layer:
     (tmp_path / "upper").mkdir()
-    return Layer(str(tmp_path / "upper"), [str(machine)], MARK)
+    return Layer(str(tmp_path / "upper"), [], str(machine), MARK)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,42 @@ def test_a_mount_point_is_made_where_the_containers_links_lead(
     assert layer.point(path, folder=True) == place
     assert (tmp_path / "upper" / place[1:]).is_dir()
     assert sorted(str(p) for p in machine.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "path, place, lasting",
+    [
+        ("/data", "/data", {}),
+        ("/data/deep", "/elsewhere/deep", {"data": "/elsewhere"}),
+        ("/loop", "/loop", {}),
+        ("/up", "/up", {}),
+        ("/var/run", "/run", {"var/run": "/run"}),
+        ("/var/run/x", "/run/x", {"var/run": "/run"}),
+    ],
+)
+def test_a_link_of_the_machine_is_replaced_by_a_volume_and_kept_on_the_way_to_one(
+    layer: Layer, tmp_path: Path, machine: Path, path: str, place: str, lasting: dict[str, str]
+) -> None:
+    (machine / "data").symlink_to("/elsewhere")
+    upper = tmp_path / "upper"
+    assert layer.point(path, folder=True) == place and (upper / place[1:]).is_dir()
+    kept = {str(p.relative_to(upper)): str(p.readlink()) for p in upper.rglob("*") if p.is_symlink()}
+    assert kept == lasting
+
+
+def test_a_link_of_an_image_is_followed_as_on_kubernetes(machine: Path, tmp_path: Path) -> None:
+    (tmp_path / "image").mkdir()
+    (tmp_path / "image" / "data").symlink_to("/srv/x")
+    (tmp_path / "upper").mkdir()
+    layer = Layer(str(tmp_path / "upper"), [str(tmp_path / "image")], None, MARK)
+    assert layer.point("/data", folder=True) == "/srv/x"
+    assert not os.path.lexists(tmp_path / "upper" / "data")
+
+
+def test_what_a_link_leads_to_is_hidden_and_not_the_link(layer: Layer, tmp_path: Path, machine: Path) -> None:
+    (machine / "people").symlink_to("/home/me")
+    layer.hide("/people")
+    assert os.getxattr(tmp_path / "upper" / "home" / "me", MARK) == b"y"
 
 
 def test_folders_on_the_way_look_as_they_did(layer: Layer, tmp_path: Path) -> None:

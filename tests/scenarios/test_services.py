@@ -199,7 +199,15 @@ def release_of(client: Client) -> ReleaseStatus:
     return until(ended, what="the end of the release")
 
 
+def told(client: Client, reason: str) -> list[str]:
+    events = client.list(Event, KEY.namespace, fields={"involvedObject.name": KEY.name}).items
+    return [event.message for event in events if event.reason == reason]
+
+
 def test_a_canary_that_breaks_its_gate_goes_back_by_itself(client: Client, gateway: str) -> None:
+    client.patch(ElasticPaddleService, KEY, {"spec": {"canary": None}})
+    is_ready(client)
+    default = Asking(gateway).once()
     gate = {"steps": [50, 90], "stepSeconds": 1, "minRequests": 10, "gate": {"errorPercent": 5}}
     client.patch(ElasticPaddleService, KEY, {"spec": {"canary": endpoint("thorn"), "release": gate}})
     asking = Asking(gateway)
@@ -207,12 +215,11 @@ def test_a_canary_that_breaks_its_gate_goes_back_by_itself(client: Client, gatew
         state = release_of(client)
 
     assert state.phase == "RolledBack" and "requests failed" in state.reason
-    events = client.list(Event, KEY.namespace, fields={"involvedObject.name": KEY.name}).items
-    assert [e.message for e in events if e.reason == "RolledBack"] == [
-        f"{state.canary} gets no more requests: {state.reason}"
-    ]
-    until(lambda: Asking(gateway).once() == "tulip", what="the default")
-    assert [Asking(gateway).once() for _ in range(10)] == ["tulip"] * 10
+    # Events come after the status they tell of.
+    until(lambda: told(client, "RolledBack"), what="the event")
+    assert told(client, "RolledBack") == [f"{state.canary} gets no more requests: {state.reason}"]
+    until(lambda: Asking(gateway).once() == default, what="the default")
+    assert [Asking(gateway).once() for _ in range(10)] == [default] * 10
 
 
 def test_a_canary_is_tried_with_copies_and_released_in_steps(

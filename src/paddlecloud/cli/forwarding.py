@@ -11,7 +11,8 @@ from ..api.core import Pod, Service
 from ..api.meta import Key
 from ..cluster.kubeconfig import Access
 from ..cluster.portforward import Way, alone, forwarder
-from ..errors import NotFound, WrongUse
+from ..errors import WrongUse
+from ..sdk.serviceways import port_number
 from .context import Settings, namespace_option, pass_settings
 from .podpicking import SERVICES, pods_meant
 
@@ -78,21 +79,3 @@ def pair_of(text: str) -> Pair:
     if colon:
         return Pair(int(local or 0), remote)
     return Pair(int(text) if text.isdecimal() else 0, text)
-
-
-def port_number(pod: Pod, service: Service | None, asked: str) -> int:
-    """The port of the pod; a Service names its own ports, which lead to others."""
-    if service is not None:
-        for port in service.spec.get("ports") or ():
-            if asked in (str(port["port"]), port.get("name")):
-                asked = str(port.get("targetPort") or port["port"])
-                break
-        else:
-            raise NotFound(f"service {service.name} has no port {asked}")
-    if asked.isdecimal():
-        return int(asked)
-    for container in pod.spec["containers"]:
-        for port in container.get("ports") or ():
-            if port.get("name") == asked:
-                return int(port["containerPort"])
-    raise NotFound(f"pod {pod.name} has no port named {asked}")

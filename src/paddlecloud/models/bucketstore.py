@@ -20,7 +20,7 @@ from ..errors import Conflict, Failed, NotFound
 from ..signing import Keys, path, quoted
 from .keys import blob_key
 from .objects import Blob, Item, Moved, digest
-from .s3requests import Answer, Body, Requests
+from .s3requests import Answer, Body, Dial, Requests
 
 PART = 16 << 20
 """Bytes of a part; what is smaller goes in one piece. Ten thousand parts are the most S3 takes."""
@@ -35,9 +35,9 @@ class Bucket(NamedTuple):
 
 
 class BucketStore:
-    def __init__(self, bucket: Bucket, keys: Keys | None) -> None:
+    def __init__(self, bucket: Bucket, keys: Keys | None, dial: Dial | None = None) -> None:
         self.bucket = bucket
-        self._requests = Requests(bucket.endpoint, bucket.region, keys)
+        self._requests = Requests(bucket.endpoint, bucket.region, keys, dial=dial)
         self._root = f"{bucket.prefix}/" if bucket.prefix else ""
 
     def __str__(self) -> str:

@@ -17,19 +17,23 @@ from ..signing import Keys
 from .bucketstore import Bucket, BucketStore
 from .folderstore import FolderStore
 from .objects import ObjectStore
+from .s3requests import Dial
 
 ACCESS, SECRET = "PADDLECLOUD_STORE_ACCESS_KEY", "PADDLECLOUD_STORE_SECRET_KEY"
 
 
-def store_at(uri: str, environ: Mapping[str, str] = os.environ) -> ObjectStore:
-    """The store of a URI, with the keys of *environ*. Raises `WrongUse` for a scheme that nobody serves."""
+def store_at(uri: str, environ: Mapping[str, str] = os.environ, dial: Dial | None = None) -> ObjectStore:
+    """The store of a URI, with the keys of *environ*. Raises `WrongUse` for a scheme that nobody serves.
+
+    *dial* connects with the endpoint where its own name does not lead there.
+    """
     parts = urlsplit(uri)
     if parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path.startswith("/"):
         return FolderStore(Path(unquote(parts.path)))
     if parts.scheme == "s3" and parts.netloc:
         # Secrets written by `echo … | base64` end in a newline.
         keys = Keys(environ.get(ACCESS, "").strip(), environ.get(SECRET, "").strip())
-        return BucketStore(bucket_of(uri), keys if keys.access else None)
+        return BucketStore(bucket_of(uri), keys if keys.access else None, dial)
     raise WrongUse(
         f"no model store can be opened at a URI of the form {parts.scheme or 'path'}://…",
         next_step="use file:///absolute/folder or s3://BUCKET/PREFIX?endpoint=https://HOST",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import http.client
 import re
+import socket
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -21,6 +23,10 @@ from ..signing import EMPTY, Keys, signed
 PATIENCE = 60.0
 PAUSES = (0.2, 1.0)
 """Seconds before each further try."""
+
+
+Dial = Callable[[], socket.socket]
+"""Connects with the server from where its name leads nowhere."""
 
 
 class Body(NamedTuple):
@@ -50,10 +56,15 @@ class Answer(NamedTuple):
 
 class Requests:
     def __init__(
-        self, endpoint: str, region: str, keys: Keys | None, pause: Callable[[float], None] = time.sleep
+        self,
+        endpoint: str,
+        region: str,
+        keys: Keys | None,
+        pause: Callable[[float], None] = time.sleep,
+        dial: Dial | None = None,
     ) -> None:
         self.endpoint, self.region = endpoint, region
-        self._keys, self._pause = keys, pause
+        self._keys, self._pause, self._dial = keys, pause, dial
         self._line: http.client.HTTPConnection | None = None
 
     def ask(self, method: str, url: str, body: Body | None = None) -> Answer:
@@ -110,7 +121,14 @@ class Requests:
     def _connect(self) -> http.client.HTTPConnection:
         parts = urlsplit(self.endpoint)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        return kind(parts.netloc, timeout=PATIENCE)
+        line = kind(parts.netloc, timeout=PATIENCE)
+        if self._dial is not None:
+            line.sock = self._dial()
+            line.sock.settimeout(PATIENCE)
+            if parts.scheme == "https":
+                trust = ssl.create_default_context()
+                line.sock = trust.wrap_socket(line.sock, server_hostname=parts.hostname)
+        return line
 
     def __del__(self) -> None:
         # A store is used for as long as somebody holds it, and has no other end.

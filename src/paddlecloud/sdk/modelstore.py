@@ -1,6 +1,7 @@
 """The store of a namespace's models, opened by whoever may: the cluster tells its URI, a Secret its keys.
 
-A store on a disk is reached only on the machine that has it; one that speaks S3 from anywhere.
+A store on a disk is reached only on the machine that has it; one that speaks S3 from anywhere, if it is a
+Service of the cluster through the API.
 """
 
 from __future__ import annotations
@@ -9,16 +10,15 @@ import base64
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from ..api.core import ConfigMap, Secret, Service
+from ..api.core import ConfigMap, Secret
 from ..controllers import hub
 from ..errors import Failed, Forbidden, NotFound
 from ..models.objects import ObjectStore
 from ..models.opening import ACCESS, store_at
 from .client import Client
-
-LOOPBACK = "127.0.0.1"
+from .serviceways import Dial, way_to
 
 
 def store_for(client: Client, namespace: str) -> str:
@@ -51,27 +51,14 @@ def opened(
         return store_at(uri)
     secret = hub.secret_of(uri)
     keys = keys_of(client, namespace, secret) if secret and ACCESS not in environ else environ
-    return store_at(reachable(client, uri), keys)
+    return store_at(uri, keys, endpoint_way(client, uri, environ))
 
 
-def reachable(client: Client, uri: str) -> str:
-    """The URI with an endpoint that programs of this machine reach: pods know Services by their names.
-
-    Of a cluster on this machine that is the Service's address; of others the name must be known here.
-    """
-    parts = urlsplit(uri)
-    said = dict(parse_qsl(parts.query))
-    endpoint = urlsplit(said.get("endpoint", ""))
-    name, _, rest = (endpoint.hostname or "").partition(".")
-    if (urlsplit(client.access.server).hostname or "") != LOOPBACK or not rest:
-        return uri
-    service = client.find(Service, rest.partition(".")[0], name)
-    address = str(service.spec.get("clusterIP") or "") if service else ""
-    if not address:
-        return uri
-    port = f":{endpoint.port}" if endpoint.port else ""
-    here = said | {"endpoint": f"{endpoint.scheme}://{address}{port}"}
-    return urlunsplit(parts._replace(query=urlencode(here)))
+def endpoint_way(client: Client, uri: str, environ: Mapping[str, str] = os.environ) -> Dial | None:
+    """How the endpoint of *uri* is called from here: pods know it by the name of a Service, others do not."""
+    endpoint = urlsplit(dict(parse_qsl(urlsplit(uri).query)).get("endpoint", ""))
+    port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
+    return way_to(client, endpoint.hostname or "", port, environ)
 
 
 def keys_of(client: Client, namespace: str, name: str) -> dict[str, str]:

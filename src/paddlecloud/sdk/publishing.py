@@ -26,8 +26,9 @@ from ..serving.layout import Target, write
 from ..serving.programs import signature_of
 from .client import Client
 from .modelformats import PADDLE, SERVING
-from .modelstore import keys_of, reachable
+from .modelstore import endpoint_way, keys_of
 from .pushing import pull_version
+from .serviceways import Dial
 
 ENDPOINT, BUCKET = "http://minio-service.kubeflow:9000", "model-center"
 KEYS = "kubeflow/model-store"
@@ -60,7 +61,7 @@ def publish_version(client: Client, version: ModelVersion, label: str, place: Pl
         archive = Path(folder) / f"{model}.tar.gz"
         pack(laid, model, archive)
         return place_archive(
-            Archive(model, label, archive), place.endpoint, keys, lambda uri: reachable(client, uri)
+            Archive(model, label, archive), place.endpoint, keys, lambda uri: endpoint_way(client, uri)
         )
 
 
@@ -68,11 +69,12 @@ def place_archive(
     archive: Archive,
     endpoint: str,
     keys: Mapping[str, str],
-    way: Callable[[str], str] = lambda uri: uri,
+    way: Callable[[str], Dial | None] = lambda uri: None,
 ) -> str:
-    """Put a file where anybody reads it, and give the address; *way* leads to the store from here."""
+    """Put a file where anybody reads it, and give the address; *way* says how to call the store from here."""
     key = f"{named(archive.model)}/{named(archive.label)}/{archive.file.name}"
-    store = store_at(way(f"s3://{BUCKET}?endpoint={endpoint}"), keys)
+    uri = f"s3://{BUCKET}?endpoint={endpoint}"
+    store = store_at(uri, keys, way(uri))
     assert isinstance(store, BucketStore), "the URI says so"
     store.place(key, archive.file)
     store.open_to_all("*.tar.gz")

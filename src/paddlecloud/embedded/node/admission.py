@@ -1,12 +1,13 @@
 """Whether a node takes a pod that was bound to it: the last look after the scheduler's, at what is here.
 
-Pure. Two schedulers, or a person who writes `nodeName`, may have promised the same room twice. A pod that is
-refused fails for good, with the reason and the words a kubelet has for it.
+No I/O. Two schedulers, or a person who writes `nodeName`, may have promised the same room twice. A pod that
+is refused fails for good, with the reason and the words a kubelet has for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...api.core import Pod
@@ -16,23 +17,53 @@ from .variables import quantity
 
 MILLI = 1000
 PREFIX = "Pod was rejected: "
+Port = tuple[str, int]
+"""Of the machine, with its protocol."""
 
 
-def refusal(pod: Pod, others: Iterable[Pod], capacity: Mapping[str, str]) -> Ending | None:
-    """Why the node does not take *pod* beside *others*; what *capacity* does not name is not counted."""
-    beside = [other for other in others if other.uid != pod.uid and not other.finished]
-    if "pods" in capacity and len(beside) + 1 > quantity(capacity["pods"]):
-        return out_of("pods", 1, len(beside), int(quantity(capacity["pods"])))
-    for resource in sorted(capacity.keys() - {"pods"}):
-        wanted = requested(pod, resource)
-        used = sum(requested(other, resource) for other in beside)
-        there = units(resource, capacity[resource])
-        if wanted and wanted + used > there:
-            return out_of(resource, wanted, used, there)
-    taken = {port for other in beside for port in host_ports(other)}
-    if taken & set(host_ports(pod)):
-        return Ending("NodePorts", f"{PREFIX}Predicate NodePorts failed")
-    return None
+class Ledger:
+    """What the pods of one node ask for together; what *capacity* does not name is not counted.
+
+    A new pod costs the same however many there are: sums are kept, not made.
+    """
+
+    def __init__(self, capacity: Mapping[str, str]) -> None:
+        self._most = int(quantity(capacity["pods"])) if "pods" in capacity else None
+        self._there = {name: units(name, capacity[name]) for name in sorted(capacity.keys() - {"pods"})}
+        self._pods: dict[str, tuple[dict[str, int], list[Port]]] = {}
+        self._used: Counter[str] = Counter()
+        self._ports: Counter[Port] = Counter()
+
+    def take(self, pod: Pod) -> None:
+        """The pod is here; one that has finished takes nothing."""
+        self.leave(pod.uid)
+        if pod.finished:
+            return
+        wanted, ports = self._wanted(pod), list(host_ports(pod))
+        self._pods[pod.uid] = wanted, ports
+        self._used.update(wanted)
+        self._ports.update(ports)
+
+    def leave(self, uid: str) -> None:
+        if (share := self._pods.pop(uid, None)) is not None:
+            self._used.subtract(share[0])
+            self._ports.subtract(share[1])
+
+    def refusal(self, pod: Pod) -> Ending | None:
+        """Why the node does not take *pod*, which is not here yet."""
+        count = len(self._pods)
+        if self._most is not None and count + 1 > self._most:
+            return out_of("pods", 1, count, self._most)
+        for resource, wanted in self._wanted(pod).items():
+            used, there = self._used[resource], self._there[resource]
+            if wanted and wanted + used > there:
+                return out_of(resource, wanted, used, there)
+        if any(self._ports[port] > 0 for port in host_ports(pod)):
+            return Ending("NodePorts", f"{PREFIX}Predicate NodePorts failed")
+        return None
+
+    def _wanted(self, pod: Pod) -> dict[str, int]:
+        return {resource: requested(pod, resource) for resource in self._there}
 
 
 def out_of(resource: str, wanted: int, used: int, there: int) -> Ending:
@@ -65,7 +96,7 @@ def units(resource: str, amount: object) -> int:
     return round(quantity(str(amount)) * (MILLI if resource == "cpu" else 1))
 
 
-def host_ports(pod: Pod) -> Iterator[tuple[str, int]]:
+def host_ports(pod: Pod) -> Iterator[Port]:
     for container in roles.every(pod):
         for port in container.get("ports") or ():
             if port.get("hostPort"):

@@ -8,8 +8,8 @@ standard library: it runs in a process forked by the zygote.
 from __future__ import annotations
 
 import os
-import socket
 
+from .lightly import socket
 from .sandbox import entering, kernel
 
 TYPE_CHECKING = False

@@ -11,16 +11,15 @@ forked by the zygote.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import select
-import socket
 import termios
 
-from . import procfs, stdio
+from . import lightly, notify, procfs, stdio
 from .children import begin_anew, reaped
-from .lightly import signal
+from .lightly import signal, socket
 from .loop import Loop
+from .receiving import received
 from .sandbox import entering, kernel
 
 TYPE_CHECKING = False
@@ -38,8 +37,7 @@ def run(folder: str, ready: int, given: list[int]) -> NoReturn:
         os.setsid()
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        with open(os.path.join(folder, "exec.json"), encoding="utf-8") as file:
-            wish: dict[str, Any] = json.load(file)
+        wish: dict[str, Any] = lightly.read(os.path.join(folder, "exec.json"))
         attempt = os.path.dirname(os.path.dirname(folder))
         container = os.pidfd_open(int(entering.content(attempt, "state.json").get("pid", 0)))
         order = entering.enter(attempt)
@@ -62,11 +60,18 @@ def accompany(
         terminal, inner = os.openpty()
         stdio.own(inner, order)
         given = [inner, inner, inner]
+    ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid == 0:
-        become(order, wish, given)
+        ours.close()
+        become(order, wish, given, theirs)
+    theirs.close()
     for descriptor in set(given):
         os.close(descriptor)
+    with ours:
+        # Its calls are looked at as those of the container itself; it hangs up when it is executed.
+        for calls in received(ours, 1, 1)[1]:
+            notify.serve(loop, calls, order)
     start(ready, terminal)
 
     def hang_up(_: int) -> None:
@@ -92,7 +97,9 @@ def accompany(
     loop.run(lambda: not plain or not procfs.children(os.getpid()))
 
 
-def become(order: dict[str, Any], wish: dict[str, Any], given: list[int]) -> NoReturn:
+def become(
+    order: dict[str, Any], wish: dict[str, Any], given: list[int], companion: socket.socket
+) -> NoReturn:
     code = NOT_EXECUTABLE
     argv: list[str] = wish["argv"]
     environment: dict[str, str] = order["env"]
@@ -107,6 +114,11 @@ def become(order: dict[str, Any], wish: dict[str, Any], given: list[int]) -> NoR
         os.chdir(order["cwd"])
         entering.become(order)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        # In a root of its own the companion cannot tell by /proc who calls.
+        watched = notify.prepare_child(order) if "sandbox" not in order else None
+        if watched is not None:
+            socket.send_fds(companion, [b"n"], [watched])
+            os.close(watched)
         os.execvpe(argv[0], argv, environment)
     except FileNotFoundError:
         code = NOT_FOUND

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import struct
+from collections import Counter
 
 from aiohttp import WSMsgType, web
 
@@ -28,11 +29,22 @@ HIGHEST_PORT = 65535
 
 
 class Forwarding:
-    def __init__(self, find: FindPod, ways: Ways) -> None:
+    def __init__(self, find: FindPod, ways: Ways, visitors: Counter[str]) -> None:
         self._find, self._ways = find, ways
+        self._visitors = visitors
+        """How many are connected with the pod of an address."""
 
     async def forward(self, request: web.Request) -> web.StreamResponse:
         folder, record = pod_of(self._find, request)
+        self._visitors[record.address] += 1
+        try:
+            return await self._forwarded(request, folder, record)
+        finally:
+            self._visitors[record.address] -= 1
+            if not self._visitors[record.address]:
+                del self._visitors[record.address]
+
+    async def _forwarded(self, request: web.Request, folder: PodFolder, record: Record) -> web.StreamResponse:
         if not websockets.wants_websocket(request):
             raise web.HTTPBadRequest(text="Upgrade request required")
 

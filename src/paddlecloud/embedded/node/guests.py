@@ -10,9 +10,10 @@ from __future__ import annotations
 import fcntl
 import os
 import select
-import socket
 import struct
 import termios
+
+from .lightly import socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

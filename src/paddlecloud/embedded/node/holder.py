@@ -9,10 +9,9 @@ in the orphans; without, it becomes the smallest program that sleeps. Only the s
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 
-from . import procfs
+from . import lightly, procfs
 from .lightly import signal
 from .routed import wiring
 from .sandbox import kernel
@@ -39,8 +38,7 @@ def run(folder: str, ready: int, given: list[int]) -> NoReturn:
         if not claim():
             say(ready, "taken")
             os._exit(0)
-        with open(WISH, encoding="utf-8") as file:
-            hold(json.load(file), ready)
+        hold(lightly.read(WISH), ready)
     except BaseException as error:
         say(ready, f"failed {type(error).__name__}: {error}")
     os._exit(1)
@@ -98,9 +96,9 @@ def mount_memory(wanted: dict[str, int]) -> None:
 
 
 def record(pid: int, ready: int) -> None:
-    content = {"pid": pid, "pidStart": procfs.start_time(pid), "boot": procfs.boot()}
+    content: dict[str, str | int] = {"pid": pid, "pidStart": procfs.start_time(pid), "boot": procfs.boot()}
     descriptor = os.open(RECORD + ".new", os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    os.write(descriptor, json.dumps(content).encode())
+    os.write(descriptor, lightly.text_of(content).encode())
     os.close(descriptor)
     os.rename(RECORD + ".new", RECORD)
     say(ready, "started")

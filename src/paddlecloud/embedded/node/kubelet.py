@@ -17,6 +17,7 @@ the socket may ask everything: the API server has asked who it is and whether th
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -37,8 +38,10 @@ from .workshop import Workshop
 
 
 @asynccontextmanager
-async def serving(path: Path, roster: Roster, shop: Workshop) -> AsyncIterator[None]:
-    """Serve on the socket *path* while the context is open."""
+async def serving(
+    path: Path, roster: Roster, shop: Workshop, visitors: Counter[str] | None = None
+) -> AsyncIterator[None]:
+    """Serve on the socket *path* while the context is open; *visitors* counts who is at a pod's ports."""
     app, launcher = web.Application(), shop.launcher
     find = roster.find
     sessions = Sessions(find, launcher)
@@ -55,7 +58,8 @@ async def serving(path: Path, roster: Roster, shop: Workshop) -> AsyncIterator[N
         app.router.add_get("/keptPods/{namespace}", kept.pods)
     app.router.add_get(f"/exec/{container}", sessions.execute)
     app.router.add_get(f"/attach/{container}", sessions.attach)
-    app.router.add_get("/portForward/{namespace}/{pod}", Forwarding(find, ways).forward)
+    forwarding = Forwarding(find, ways, Counter() if visitors is None else visitors)
+    app.router.add_get("/portForward/{namespace}/{pod}", forwarding.forward)
     app.router.add_route(
         "*", "/proxy/{namespace}/{pod}/{scheme}/{port}/{path:.*}", PodProxy(find, ways).answer
     )

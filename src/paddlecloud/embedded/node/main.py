@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -103,7 +104,8 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
         heartbeats = Heartbeats(outlook, lambda: pressure.read(home.root), upstream, nodes, shop.now)
         await listened_to(api_of(access))
         try:
-            async with serving(home.run / SOCKET, roster, shop), asyncio.TaskGroup() as tasks:
+            visitors: Counter[str] = Counter()
+            async with serving(home.run / SOCKET, roster, shop, visitors), asyncio.TaskGroup() as tasks:
                 tasks.create_task(nodes.run())
                 tasks.create_task(keep_sweeping(archive))
                 tasks.create_task(heartbeats.run())
@@ -113,7 +115,7 @@ async def run(home: Home, access: Access, options: NodeOptions) -> None:
                 tasks.create_task(follow_pods(pods, roster))
                 tasks.create_task(keep_files(access, roster, shop))
                 waker = Waker(client)
-                proxy = Proxy(reach, waker.wake)
+                proxy = Proxy(reach, waker.wake, visitors)
                 tasks.create_task(follow_services(sources, proxy, partial(tell_closed, client)))
                 tasks.create_task(waker.let_sleep(proxy))
                 tasks.create_task(follow_names(sources, nameserver))

@@ -17,9 +17,9 @@ import errno
 import fcntl
 import os
 import select
-import socket
 import struct
 
+from .lightly import socket
 from .loop import LIBC
 from .sandbox import kernel
 

@@ -7,17 +7,20 @@ the zygote use it.
 
 from __future__ import annotations
 
-import array
-import socket
+import sys
+
+from .lightly import socket
+
+WIDTH = 4
+"""Bytes of a descriptor."""
 
 
 def received(connection: socket.socket, size: int, most: int) -> tuple[bytes, list[int]]:
     """Up to *size* bytes, and the descriptors that came with them."""
-    found = array.array("i")
-    data, others, _, _ = connection.recvmsg(
-        size, socket.CMSG_LEN(most * found.itemsize), socket.MSG_CMSG_CLOEXEC
-    )
+    found: list[int] = []
+    data, others, _, _ = connection.recvmsg(size, socket.CMSG_LEN(most * WIDTH), socket.MSG_CMSG_CLOEXEC)
     for level, kind, content in others:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-            found.frombytes(content[: len(content) - len(content) % found.itemsize])
-    return data, list(found)
+            starts = range(0, len(content) - WIDTH + 1, WIDTH)
+            found += [int.from_bytes(content[at : at + WIDTH], sys.byteorder) for at in starts]
+    return data, found

@@ -15,7 +15,7 @@ from ... import log
 from ...api.core import Pod
 from ..ranges import Ranges
 from .addresses import free_address, position
-from .admission import refusal
+from .admission import Ledger
 from .attempts import State
 from .keeper import Keeper
 from .podfolder import PodFolder, every_pod, record_of
@@ -29,12 +29,17 @@ class Roster:
         self._nodes, self._ranges, self._shop = frozenset(nodes), ranges, shop
         self._keepers: dict[str, Keeper] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._named: dict[tuple[str, str], Keeper] = {}
+        """The newest of a namespace and name."""
+        self._ledgers = {node: Ledger(shop.machine.room) for node in self._nodes}
         self._addresses: dict[str, str] = {}
+        self._taken = set(ranges.reserved)
         self._next_address = 0
         self._log = log.logger("node")
         for folder in self._folders():
             if record := folder.record():
                 self._addresses[record.uid] = record.address
+                self._taken.add(record.address)
 
     def changed(self, old: Pod | None, new: Pod | None) -> None:
         """A pod of the cluster is now *new*; call it for every change and at the start for every pod."""
@@ -47,6 +52,8 @@ class Roster:
             self._keep(new)
         else:
             keeper.update(new)
+        if new.finished:
+            self._ledgers[new.node].leave(new.uid)
 
     def sweep(self) -> None:
         """Stop and remove the pods that have a folder but are not in the API; call it once all are known."""
@@ -61,8 +68,8 @@ class Roster:
 
     def find(self, namespace: str, name: str) -> PodFolder | None:
         """The folder of the pod of that name; while an old one of the name goes, the newer one."""
-        found = [k for k in self._keepers.values() if k.pod.namespace == namespace and k.pod.name == name]
-        return found[-1].folder if found else None
+        found = self._named.get((namespace, name))
+        return found.folder if found else None
 
     def pods(self, node: str) -> list[Pod]:
         """The pods of one node, as they are known here."""
@@ -94,9 +101,10 @@ class Roster:
         folder = PodFolder(self._shop.home.pods(pod.node) / pod.uid)
         leaving = pod.metadata.deletion_timestamp is not None or pod.finished
         refused = record = None
+        # A pod that is swept may be of a node that this process is not.
+        ledger = self._ledgers.get(pod.node)
         if self._without_place(folder) and not leaving:
-            beside = [k.pod for k in self._keepers.values() if k.pod.node == pod.node]
-            refused = refusal(pod, beside, self._shop.machine.room)
+            refused = ledger.refusal(pod) if ledger else None
             if refused is None:
                 holding.end(folder.path)
                 record = record_of(pod, self._address(pod.uid))
@@ -104,10 +112,13 @@ class Roster:
                     folder.settle(record)
                     # Where there is no room for it now, its keeper says so and tries again.
                     record = None
+        if ledger and refused is None:
+            ledger.take(pod)
         keeper = Keeper(pod, folder, self._shop, refused, record)
         task = asyncio.create_task(keeper.run(), name=f"pod {pod.key}")
         self._keepers[pod.uid], self._tasks[pod.uid] = keeper, task
-        task.add_done_callback(lambda done: self._kept(pod.uid, done))
+        self._named[pod.namespace, pod.name] = keeper
+        task.add_done_callback(lambda done: self._kept(pod, done))
 
     def _without_place(self, folder: PodFolder) -> bool:
         """Whether a pod has no address yet, or one of a network that was given up and nobody of it uses."""
@@ -117,16 +128,24 @@ class Roster:
         names = (*record.init_containers, *record.containers)
         return all(attempt.state != State.RUNNING for name in names for attempt in folder.attempts(name))
 
-    def _kept(self, uid: str, task: asyncio.Task[None]) -> None:
+    def _kept(self, pod: Pod, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()):
             self._log.error("%s: its keeper broke", task.get_name(), exc_info=error)
-        for table in (self._keepers, self._tasks, self._addresses):
-            table.pop(uid, None)
+        keeper = self._keepers.pop(pod.uid)
+        del self._tasks[pod.uid]
+        if self._named.get(name := (pod.namespace, pod.name)) is keeper:
+            del self._named[name]
+        if address := self._addresses.pop(pod.uid, ""):
+            self._taken.discard(address)
+        if pod.node in self._ledgers:
+            self._ledgers[pod.node].leave(pod.uid)
 
     def _address(self, uid: str) -> str:
-        used = {*self._addresses.values(), *self._ranges.reserved}
-        address = free_address(self._ranges.pods, used, self._next_address)
+        address = free_address(self._ranges.pods, self._taken, self._next_address)
+        if before := self._addresses.pop(uid, ""):
+            self._taken.discard(before)
         self._addresses[uid] = address
+        self._taken.add(address)
         self._next_address = position(self._ranges.pods, address) + 1
         return address
 

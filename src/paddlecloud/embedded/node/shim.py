@@ -16,13 +16,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import socket
 import sys
 import time
 
 from . import lightly, notify, stdio
 from .children import begin_anew, reaped
-from .lightly import signal
+from .lightly import signal, socket
 from .loop import Loop
 from .procfs import boot, children, start_time
 from .receiving import received

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-import socket
 import termios
 
 from .guests import STDERR, STDOUT, Guests, Input
+from .lightly import socket
 from .logfile import LogFile
 from .receiving import received
 

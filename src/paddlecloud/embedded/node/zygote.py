@@ -15,10 +15,9 @@ import fcntl
 import gc
 import importlib
 import os
-import signal
-import socket
 import warnings
 
+from .lightly import signal, socket
 from .receiving import received
 
 TYPE_CHECKING = False

@@ -63,13 +63,15 @@ def collect(families: Families, candidates: Iterable[Resource]) -> Work:
     for obj in candidates:
         if obj.metadata.deletion_timestamp is None:
             references = obj.metadata.owner_references
+            if not references:
+                continue
             there = [owner for r in references if (owner := families.find(r.uid))]
             lost = {r.uid for r in references} - {owner.uid for owner in there}
             solid = not all(map(goes, there))
             orphaned = any(ORPHAN in held(owner) for owner in there)
             if solid and lost:
                 disown.append((obj, frozenset(lost)))
-            elif references and not solid and not orphaned:
+            elif not solid and not orphaned:
                 delete.append(obj)
             continue
         mine = families.dependents(obj.uid)

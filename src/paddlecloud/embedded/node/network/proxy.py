@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from .... import log
@@ -25,6 +25,7 @@ WOKEN_WITHIN = 60.0
 ASK_AGAIN = 5.0
 """Seconds without news after which a Deployment is woken once more."""
 Wake = Callable[[Key], Awaitable[None]]
+NO_VISITORS: Mapping[str, int] = {}
 
 
 async def nobody_wakes(_: Key) -> None:
@@ -34,9 +35,13 @@ async def nobody_wakes(_: Key) -> None:
 class Proxy:
     """Keeps the listeners that the routes ask for."""
 
-    def __init__(self, reach: Reach | None = None, wake: Wake = nobody_wakes) -> None:
+    def __init__(
+        self, reach: Reach | None = None, wake: Wake = nobody_wakes, visitors: Mapping[str, int] = NO_VISITORS
+    ) -> None:
         self._reach = reach or Machine()
         self._wake = wake
+        self._visitors = visitors
+        """How many are with the pod of an address without having called here."""
         self.routes: Routes = {}
         self._changed = asyncio.Event()
         self._calls: dict[Key, float] = {}
@@ -121,7 +126,8 @@ class Proxy:
             if behind.wakes:
                 desk = self._desks.get(front)
                 known = self._calls.setdefault(behind.wakes, now)
-                self._calls[behind.wakes] = now if desk and desk.callers else known
+                visited = any(self._visitors.get(endpoint.host) for endpoint in behind.endpoints)
+                self._calls[behind.wakes] = now if visited or (desk and desk.callers) else known
         return dict(self._calls)
 
     def _candidates(self, front: Front, client: str) -> list[Endpoint]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import errno
 import os
 import select
-import socket
 
+from ..lightly import socket
 from ..sandbox import kernel
 from . import switch
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 import struct
 import time
+
+from ..lightly import socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

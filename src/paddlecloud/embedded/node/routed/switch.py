@@ -10,13 +10,12 @@ the zygote does it.
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import json
 import os
-import socket
 
+from .. import lightly
 from ..holder import say
+from ..lightly import socket
 from ..sandbox import kernel, sleepers
 from . import rtnetlink
 from .rtnetlink import Netlink
@@ -37,8 +36,7 @@ def run(folder: str, ready: int, given: list[int]) -> NoReturn:
     """See that the switch described by *folder*/network.json is there; `started` is said on *ready*."""
     try:
         os.chdir(folder)
-        with open(WISH, encoding="utf-8") as file:
-            wish: dict[str, Any] = json.load(file)
+        wish: dict[str, Any] = lightly.read(WISH)
         keeper = found(folder) or sleepers.made(RECORD, lambda: kernel.unshare(kernel.NEWNET))
         set_up(wish, keeper)
         say(ready, "started")
@@ -86,9 +84,12 @@ def furnish(wish: dict[str, Any]) -> None:
                 rtnetlink.route((wish["machine"], 32), index, source=wish["gateway"]),
             )
     for name, value in QUIET.items():
-        # Where /proc is closed the kernel's own measure holds.
-        with contextlib.suppress(OSError), open(f"/proc/sys/net/ipv4/{name}", "w", encoding="ascii") as file:
-            file.write(value)
+        try:
+            with open(f"/proc/sys/net/ipv4/{name}", "w", encoding="ascii") as file:
+                file.write(value)
+        except OSError:
+            # Where /proc is closed the kernel's own measure holds.
+            continue
 
 
 def lead_here(machine: Netlink, wish: dict[str, Any], index: int) -> None:
@@ -104,8 +105,10 @@ def lead_here(machine: Netlink, wish: dict[str, Any], index: int) -> None:
 
 def stop(folder: str) -> None:
     """End the switch of a home, together with its link to the machine."""
-    with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, WISH), encoding="utf-8") as file:
-        if link := json.load(file).get("link"):
+    try:
+        if link := lightly.read(os.path.join(folder, WISH)).get("link"):
             with Netlink() as machine:
                 machine.do(rtnetlink.delete_link(link), but=(errno.ENODEV,))
+    except (OSError, ValueError):
+        pass  # there never was one, or it is gone
     sleepers.stop(os.path.join(folder, RECORD))

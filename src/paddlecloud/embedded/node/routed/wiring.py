@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 
+from ..lightly import socket
 from ..sandbox import kernel
 from . import rtnetlink
 from .rtnetlink import Netlink

@@ -6,10 +6,9 @@ Only the standard library.
 
 from __future__ import annotations
 
-import json
 import os
 
-from .. import procfs
+from .. import lightly, procfs
 from . import identity, kernel
 from .cgroups import Group
 
@@ -64,8 +63,7 @@ def become(order: dict[str, Any]) -> None:
 
 def content(folder: str, name: str) -> dict[str, Any]:
     try:
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            loaded: dict[str, Any] = json.load(file)
-            return loaded
+        loaded: dict[str, Any] = lightly.read(os.path.join(folder, name))
+        return loaded
     except FileNotFoundError:
         return {}

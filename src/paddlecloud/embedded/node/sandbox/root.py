@@ -37,7 +37,7 @@ def enter(plan: dict[str, Any]) -> None:
     opened = sources.opened(plan["mounts"])
     devices = surroundings.opened_devices(bool(plan.get("privileged")))
     below = surroundings.opened_folders(plan["hidden"]) if plan["host"] else []
-    layer = Layer(UPPER, [*plan["layers"], *([""] if plan["host"] else [])], MARKS[plan["root"]])
+    layer = Layer(UPPER, plan["layers"], "" if plan["host"] else None, MARKS[plan["root"]])
     furnish(layer, plan, [*below, *opened])
     if plan["root"] == "overlay":
         mount_whole(plan)
@@ -133,7 +133,7 @@ def cover(path: str, stack: list[str], mounted: list[str]) -> None:
     # Folders with mounts below cannot be lower layers here: their children are shown one by one.
     for entry in os.scandir(readable[-1]):
         child = os.path.join(path, entry.name)
-        if os.path.lexists(UPPER + child) and not os.path.isdir(UPPER + child):
+        if os.path.lexists(UPPER + child) and (entry.is_symlink() or not os.path.isdir(UPPER + child)):
             continue
         if entry.is_symlink():
             os.symlink(os.readlink(entry.path), UPPER + child)

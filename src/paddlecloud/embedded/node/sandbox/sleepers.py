@@ -6,12 +6,11 @@ standard library: it runs in processes forked by the zygote.
 
 from __future__ import annotations
 
-import json
 import os
 import select
-import signal
 
-from .. import procfs
+from .. import lightly, procfs
+from ..lightly import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,9 +39,9 @@ def made(record: str, enter: Callable[[], None]) -> int:
         complaint = pipe.readline()
     if complaint != b"ready\n":
         raise OSError(f"no namespace: {complaint.decode(errors='replace')}")
-    content = {"pid": pid, "pidStart": procfs.start_time(pid), "boot": procfs.boot()}
+    content: dict[str, str | int] = {"pid": pid, "pidStart": procfs.start_time(pid), "boot": procfs.boot()}
     with open(record + ".new", "w", encoding="utf-8") as file:
-        json.dump(content, file)
+        file.write(lightly.text_of(content))
     os.rename(record + ".new", record)
     return pid
 
@@ -100,8 +99,7 @@ def stop(record: str) -> None:
 
 def read(record: str) -> dict[str, Any]:
     try:
-        with open(record, encoding="utf-8") as file:
-            content: dict[str, Any] = json.load(file)
-            return content
+        content: dict[str, Any] = lightly.read(record)
+        return content
     except (OSError, ValueError):
         return {}
