@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.decisions.builders import seen
 from tests.pipelines.playing import Play, command_of, executor_input, graph_of_package
 
 from paddlecloud.api.core import Pod
@@ -172,7 +171,7 @@ def test_looking_twice_decides_the_same() -> None:
     for _ in range(4):
         play.look()
         everything = (*play.ended.values(), *play.pods.values())
-        again = reconcile(play.run, seen(play.run, *everything, related=play.related, now=play.now))
+        again = reconcile(play.run, play.sight(*everything))
         assert {c.name for c in again.children} == {p.name for p in everything}
         play.finish()
 

@@ -22,6 +22,7 @@ from ..pipelines.components.all import COMPONENTS
 from ..pipelines.reading import Package, read_package
 from ..pipelines.running import TEXT_KEY, submit_package
 from ..sdk.client import Client
+from ..sdk.runsteps import whole
 from ..sdk.waiting import wait_for
 from .context import Settings, pass_settings
 from .output import lay_out
@@ -151,7 +152,7 @@ def show(settings: Settings, name: str, watch: bool, namespace: str) -> None:
         if watch:
             show_until_end(client, Key(namespace, name))
         else:
-            click.echo("\n".join(drawn(client.get(WorkflowRun, namespace, name))))
+            click.echo("\n".join(drawn(whole(client, client.get(WorkflowRun, namespace, name)))))
 
 
 def show_until_end(client: Client, key: Key) -> None:
@@ -159,7 +160,7 @@ def show_until_end(client: Client, key: Key) -> None:
     seen: dict[str, tuple[StepPhase, str]] = {}
 
     def tell(state: WorkflowRun) -> None:
-        for path, node in state.status.nodes.items():
+        for path, node in whole(client, state).status.nodes.items():
             # What keeps a step from starting; how it failed is told at the end.
             held = node.message if node.phase is StepPhase.RUNNING else ""
             if seen.get(path) != (node.phase, held) and node.phase is not StepPhase.WAITING:
@@ -220,7 +221,7 @@ def began(run: WorkflowRun, path: str) -> str:
 def logs(settings: Settings, name: str, step: str | None, namespace: str) -> None:
     """Print what the steps of a run said, or one of them."""
     with settings.connect() as client:
-        nodes = client.get(WorkflowRun, namespace, name).status.nodes
+        nodes = whole(client, client.get(WorkflowRun, namespace, name)).status.nodes
         chosen = {p: n for p, n in nodes.items() if n.pod and step in (None, p, n.step)}
         if not chosen:
             has = ", ".join(p for p, n in nodes.items() if n.pod) or "none that ran"
@@ -239,7 +240,7 @@ def logs(settings: Settings, name: str, step: str | None, namespace: str) -> Non
 def retry(settings: Settings, name: str, first: str, detach: bool, namespace: str) -> None:
     """Try again what failed in a run; what succeeded stays."""
     with settings.connect() as client:
-        found = client.get(WorkflowRun, namespace, name)
+        found = whole(client, client.get(WorkflowRun, namespace, name))
         if not found.status.phase.final:
             raise Conflict(f"run {name} has not ended", next_step=f"pdc pipeline show {name} --watch")
         if first and first not in found.status.nodes:

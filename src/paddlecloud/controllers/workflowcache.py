@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -44,13 +43,11 @@ def cache_key(call: Call) -> str:
     return f"step-{hashlib.sha256(text.encode()).hexdigest()[:40]}"
 
 
-def usable(call: Call, entries: Mapping[str, StepCache], now: datetime) -> StepCache | None:
-    entry = entries.get(cache_key(call))
-    if entry is None:
-        return None
+def usable(call: Call, entry: StepCache, now: datetime) -> bool:
+    """Whether it is young enough, for the step that left it and for the one that would take it."""
     made = entry.metadata.creation_timestamp or now
     limits = [s for s in (call.step.cache.within_seconds, entry.spec.within_seconds) if s is not None]
-    return entry if all(now - made < timedelta(seconds=s) for s in limits) else None
+    return all(now - made < timedelta(seconds=s) for s in limits)
 
 
 def kept(run: WorkflowRun, call: Call, node: StepStatus) -> StepCache | None:

@@ -30,6 +30,8 @@ PLACE = "/var/run/workflow"
 ARTIFACTS, IMPORTS = f"{PLACE}/artifacts", f"{PLACE}/imports"
 LAUNCHER_KEY = "launch.py"
 CLAIM = "workflow-artifacts"
+FUNCTION = ("python3", "-m", "functionstep")
+"""How the suite `kfp` runs a function; it does the work of the launcher in the same process."""
 LONGEST = 63
 
 
@@ -193,7 +195,9 @@ def launched(made: dict[str, Any], order: dict[str, Any], call: Call, paths: lis
     container = spec["containers"][0]
     order = {"image": container.get("image", ""), **order}
     command = [*(container.get("command") or ()), *(container.get("args") or ())]
-    container["command"] = ["python3", f"{PLACE}/{LAUNCHER_KEY}", json.dumps(order, sort_keys=True), *command]
+    by = list(FUNCTION) if tuple(command[:3]) == FUNCTION else ["python3", f"{PLACE}/{LAUNCHER_KEY}"]
+    rest = command[3:] if tuple(command[:3]) == FUNCTION else command
+    container["command"] = [*by, json.dumps(order, sort_keys=True), *rest]
     container.pop("args", None)
     container["env"] = [
         *(container.get("env") or ()),

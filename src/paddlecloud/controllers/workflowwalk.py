@@ -16,6 +16,7 @@ from ..api.workflowgraph import Binding, Graph, Step, SubGraph
 from ..api.workflowrun import StepPhase, StepStatus
 from .workflowvalues import NoValue, Result, Scope, artifact, holds, items_of, resolve
 
+UNKNOWN = StepStatus()
 DEEPEST = 64
 """Graphs within graphs; one that contains itself must end somewhere."""
 
@@ -124,8 +125,8 @@ class Walk:
             return self.inner(path, step, (inputs, artifacts), depth)
         extras = {name: resolve(b, scope, inputs) for name, b in step.extras.items()}
         call = Call(path, step, inputs, artifacts, scope.facts, extras)
-        node = self.look(call, self.records.get(path, StepStatus()))
-        self.nodes[path] = node.but(step=step.name, display=step.display or step.name)
+        node = self.look(call, self.records.get(path, UNKNOWN))
+        self.nodes[path] = told(node, step=step.name, display=step.display or step.name)
         return Result(node.phase, node.outputs, node.artifacts)
 
     def inner(
@@ -141,19 +142,25 @@ class Walk:
         return result
 
     def group(self, path: str, step: Step, phase: StepPhase) -> None:
-        record = self.records.get(path, StepStatus())
-        self.nodes[path] = record.but(
-            phase=phase, group=True, step=step.name, display=step.display or step.name, message=""
+        record = self.records.get(path, UNKNOWN)
+        self.nodes[path] = told(
+            record, phase=phase, group=True, step=step.name, display=step.display or step.name, message=""
         )
 
     def note(self, path: str, step: Step, phase: StepPhase, why: str) -> Result:
         """A step that is not called, and why."""
-        record = self.records.get(path, StepStatus())
+        record = self.records.get(path, UNKNOWN)
         grouped = bool(step.graph or step.each)
-        self.nodes[path] = record.but(
-            phase=phase, message=why, step=step.name, display=step.display or step.name, group=grouped
+        self.nodes[path] = told(
+            record, phase=phase, message=why, step=step.name, display=step.display or step.name, group=grouped
         )
         return Result(phase)
+
+
+def told(record: StepStatus, **changes: Any) -> StepStatus:
+    """The record with the changes; itself where they change nothing: most of a thousand do not."""
+    same = all(getattr(record, name) == value for name, value in changes.items())
+    return record if same else record.but(**changes)
 
 
 def in_order(steps: list[Step]) -> Iterable[Step]:
