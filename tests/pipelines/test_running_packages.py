@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -191,6 +192,26 @@ def test_what_is_imported_needs_no_pod_and_is_given_to_the_next_step() -> None:
     assert pod.spec["containers"][0]["volumeMounts"][0]["mountPath"] == f"{IMPORTS}/0"
 
 
+def test_what_lies_at_an_address_a_pod_brings_and_no_key_of_it_is_told() -> None:
+    place = "https://me:word@server/data/words.txt?signature=secret"
+    play = Play(graph_of_package("second-imports"), bringing, place=place)
+    status = play.to_the_end()
+    fetcher = next(p for p in play.made.values() if p.name.endswith("importer-2"))
+    reader = next(p for p in play.made.values() if p.name.endswith("read"))
+    [container] = fetcher.spec["containers"]
+    [given] = executor_input(reader)["inputs"]["artifacts"]["data"]["artifacts"]
+
+    assert status.phase == "Succeeded"
+    assert {"name": "IMPORT_ADDRESS", "value": place} in container["env"]
+    assert given["uri"] == container["command"][-1] and given["uri"].startswith("/var/run/workflow/artifacts/")
+    told = json.dumps([n.wire() for n in status.nodes.values()]) + json.dumps(container["command"])
+    assert "https://server/data/words.txt" in told and "secret" not in told and "word@" not in told
+
+
+def bringing(path: str, pod: Pod) -> dict[str, Any]:
+    return {} if path.startswith("importer") else {"Output": "read"}
+
+
 def test_what_is_imported_again_is_not_what_it_was() -> None:
     graph = graph_of_package("second-imports")
     before = Play(graph, adding_second)
@@ -211,8 +232,10 @@ def test_what_is_imported_again_is_not_what_it_was() -> None:
 @pytest.mark.parametrize(
     "place, sentence",
     [
-        ("s3://bucket/words.txt", "only file:///… is read"),
-        ("file://elsewhere/words.txt", "only file:///… is read"),
+        ("ftp://server/words.txt", "file:///…, s3://, minio://, http:// and https:// are read"),
+        ("file://elsewhere/words.txt", "file:///…, s3://, minio://, http:// and https:// are read"),
+        ("s3://bucket", "names nothing in a bucket"),
+        ("https:///words.txt", "names nothing in a bucket or on a server"),
         ("words.txt", "names no absolute path"),
         ("file:///data/../etc/shadow", "names no absolute path"),
         ("", "an empty text cannot be imported"),

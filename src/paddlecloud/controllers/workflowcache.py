@@ -14,6 +14,7 @@ from typing import Any
 from ..api.meta import Metadata
 from ..api.workflowrun import StepStatus, WorkflowRun
 from ..api.workflowservice import StepCache, StepCacheSpec
+from .workflowimports import address_of, described
 from .workflowvalues import text_of
 from .workflowwalk import Call
 
@@ -23,10 +24,13 @@ OF_CONTAINER = ("image", "command", "args", "env", "volumeMounts")
 def cache_key(call: Call) -> str:
     """Empty when the step is not to be answered from the cache."""
     step = call.step
-    if not step.cache.enabled or step.form not in ("argo", "ir"):
+    if not step.cache.enabled or step.form not in ("argo", "ir", "importer"):
         return ""
-    if step.cache.key:
-        parts: Any = [step.cache.scope, step.name, step.cache.key]
+    if step.form == "importer":
+        place = address_of(call)
+        parts: Any = [step.cache.scope, "import", place, described(call)]
+    elif step.cache.key:
+        parts = [step.cache.scope, step.name, step.cache.key]
     else:
         spec = step.pod.get("spec") or {}
         parts = {

@@ -17,7 +17,7 @@ from ..api.workflowrun import StepPhase, StepStatus, WorkflowRun
 from ..api.workflowservice import StepCache
 from .contract import LogQuestion, ObjectQuestion, Snapshot, Update, difference
 from .workflowcache import cache_key, kept, usable
-from .workflowimports import imported
+from .workflowimports import address_of, fetched, fetched_artifacts, imported, told_inputs
 from .workflowpods import made_artifacts, pod_name
 from .workflowreport import handed, hindrance, moment, recorded, terminated
 from .workflowvalues import text_of
@@ -84,7 +84,7 @@ class Sight:
         return record
 
     def started(self, call: Call, node: StepStatus) -> StepStatus:
-        if call.step.form == "importer":
+        if call.step.form == "importer" and not fetched(address_of(call)):
             return imported(self.run, call, node, self.seen.now)
         remembered = "" if node.anew else cache_key(call)
         entry = self.entry(remembered)
@@ -96,7 +96,7 @@ class Sight:
             now = self.seen.now
             return node.but(
                 phase=StepPhase.SUCCEEDED, cached=True, started_at=now, finished_at=now,
-                inputs=recorded(call.inputs),
+                inputs=recorded(told_inputs(call)),
                 outputs=entry.spec.outputs, artifacts=entry.spec.artifacts,
                 message=f"taken from step {entry.spec.step} of run {entry.spec.run}",
             )  # fmt: skip
@@ -116,7 +116,7 @@ def seen_step(run: WorkflowRun, call: Call, old: StepStatus, sight: tuple[Pod, S
         phase=StepPhase.RUNNING,
         pod=pod.name,
         started_at=began,
-        inputs=recorded(call.inputs),
+        inputs=recorded(told_inputs(call)),
         not_before=None,
         message=hindrance(pod),
     )
@@ -126,7 +126,10 @@ def seen_step(run: WorkflowRun, call: Call, old: StepStatus, sight: tuple[Pod, S
         outputs, said = handed(ended, {m.name: m for m in seen.all(ConfigMap)})
         if call.step.form == "plain":
             outputs = {name: text_of(value) for name, value in outputs.items()}
-        artifacts = {n: {**a, **(said.get(n) or {})} for n, a in made_artifacts(run, call).items()}
+        made = made_artifacts(run, call)
+        artifacts = {n: {**a, **(said.get(n) or {})} for n, a in made.items()}
+        if call.step.form == "importer":
+            artifacts = fetched_artifacts(call, made)
         return step.but(
             phase=StepPhase.SUCCEEDED,
             finished_at=finished,
