@@ -203,7 +203,9 @@ def test_what_lies_at_an_address_a_pod_brings_and_no_key_of_it_is_told() -> None
 
     assert status.phase == "Succeeded"
     assert {"name": "IMPORT_ADDRESS", "value": place} in container["env"]
-    assert given["uri"] == container["command"][-1] and given["uri"].startswith("/var/run/workflow/artifacts/")
+    assert given["uri"] == container["command"][-1] and given["uri"].startswith(
+        "/var/run/workflow/artifacts/"
+    )
     told = json.dumps([n.wire() for n in status.nodes.values()]) + json.dumps(container["command"])
     assert "https://server/data/words.txt" in told and "secret" not in told and "word@" not in told
 

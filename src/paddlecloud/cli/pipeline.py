@@ -28,6 +28,8 @@ from .context import Settings, pass_settings
 from .output import lay_out
 
 LONGEST = 7 * 86400.0
+EXAMPLES = {"NUMBER_INTEGER": 1, "NUMBER_DOUBLE": 0.5, "BOOLEAN": True, "LIST": [], "STRUCT": {}}
+"""A value of each type that is no text."""
 MARKS = {
     StepPhase.WAITING: "·", StepPhase.RUNNING: "▶", StepPhase.SUCCEEDED: "✔",
     StepPhase.FAILED: "✘", StepPhase.SKIPPED: "–", StepPhase.OMITTED: "–",
@@ -101,15 +103,24 @@ def built(path: Path, function: str) -> Package:
 
 
 def parameters_of(package: Package, given: tuple[str, ...]) -> dict[str, Any]:
-    """Texts, or of the type of the default where the pipeline has one."""
+    """Texts, or of the type that the pipeline says, or that its default has."""
     found: dict[str, Any] = {}
     for pair in given:
         name, equals, text = pair.partition("=")
         if not equals:
             raise WrongUse(f"--set {pair!r} is no NAME=VALUE")
         default = package.graph.parameters.get(name)
+        if default is None:
+            default = EXAMPLES.get(declared(package, name))
         found[name] = typed(name, text, default) if package.generation == "v2" else text
     return found
+
+
+def declared(package: Package, name: str) -> str:
+    """The type of a parameter in a package of kfp 2."""
+    pipeline = package.text.get("pipeline_spec") or package.text
+    inputs = (pipeline.get("root") or {}).get("inputDefinitions") or {}
+    return str(((inputs.get("parameters") or {}).get(name) or {}).get("parameterType") or "")
 
 
 def typed(name: str, text: str, default: Any) -> Any:

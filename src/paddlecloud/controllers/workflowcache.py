@@ -11,7 +11,7 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..api.meta import Metadata
+from ..api.meta import Metadata, OwnerReference
 from ..api.workflowrun import StepStatus, WorkflowRun
 from ..api.workflowservice import StepCache, StepCacheSpec
 from .workflowimports import address_of, described
@@ -61,7 +61,8 @@ def kept(run: WorkflowRun, call: Call, node: StepStatus) -> StepCache | None:
     if not key or node.cached or within == 0:
         return None
     return StepCache(
-        metadata=Metadata(name=key, namespace=run.namespace),
+        # Its files lie in the folder of the run: it goes with it.
+        metadata=Metadata(name=key, namespace=run.namespace, owner_references=[of(run)]),
         spec=StepCacheSpec(
             outputs=node.outputs,
             artifacts=node.artifacts,
@@ -70,3 +71,7 @@ def kept(run: WorkflowRun, call: Call, node: StepStatus) -> StepCache | None:
             within_seconds=within,
         ),
     )
+
+
+def of(run: WorkflowRun) -> OwnerReference:
+    return OwnerReference(api_version=run.api_version, kind=run.kind, name=run.name, uid=run.uid)
