@@ -25,7 +25,7 @@ def test_two_runs_of_a_template_do_not_meet(cluster: PdcHome) -> None:
         assert "Failed" not in phases, [run["status"]["conditions"] for run in runs]
         return phases == ["Succeeded", "Succeeded"]
 
-    until(ended, seconds=300, what="the end of both runs")
+    until(ended, what="the end of both runs", limit=300)
     versions = json.loads(cluster.ok("get", "modelversions", "-n", "kubeflow", "-o", "json"))["items"]
     twins = [v for v in versions if v["spec"]["model"] == "twins"]
     assert sorted(v["spec"]["source"]["path"].split("/")[:2] for v in twins) == [["runs", r] for r in RUNS]

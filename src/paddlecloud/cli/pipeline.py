@@ -16,9 +16,11 @@ from ..api.meta import Key
 from ..api.workflowgraph import Graph
 from ..api.workflowrun import RunPhase, StepPhase, WorkflowRun
 from ..errors import Conflict, Failed, NotFound, WrongUse
+from ..pipelines.artifacts import BUCKET, PUBLISHED, address, artifacts_of, folder, publishing
 from ..pipelines.building import Pipeline
 from ..pipelines.componentfiles import component_file
 from ..pipelines.components.all import COMPONENTS
+from ..pipelines.jobs import run_to_end
 from ..pipelines.reading import Package, read_package
 from ..pipelines.running import TEXT_KEY, submit_package
 from ..sdk.client import Client
@@ -240,6 +242,27 @@ def logs(settings: Settings, name: str, step: str | None, namespace: str) -> Non
         for path, node in chosen.items():
             click.echo(f"── {path} ({node.pod})")
             click.echo(client.logs(namespace, node.pod).rstrip("\n"))
+
+
+@pipeline.command()
+@click.argument("name")
+@click.option("--publish", is_flag=True, help="Lay them into the object store, for others to read.")
+@namespace_option
+@pass_settings
+def artifacts(settings: Settings, name: str, publish: bool, namespace: str) -> None:
+    """List the artifacts of a run and where they are."""
+    with settings.connect() as client:
+        run = whole(client, client.get(WorkflowRun, namespace, name))
+        found = list(artifacts_of(run))
+        if publish and found:
+            run_to_end(client, publishing(run, found), LONGEST, "the artifacts could not be published")
+            mark = {PUBLISHED: f"minio://{BUCKET}/{folder(run)}"}
+            client.patch(WorkflowRun, run.key, {"metadata": {"annotations": mark}})
+            run = whole(client, client.get(WorkflowRun, namespace, name))
+        lay_out(
+            [["STEP", "ARTIFACT", "TYPE", "WHERE"]]
+            + [[a.step, a.name, a.type, address(run, a) if a.files else "(metadata alone)"] for a in found]
+        )
 
 
 @pipeline.command()
