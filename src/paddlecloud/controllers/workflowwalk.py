@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
 from ..api.workflowgraph import Binding, Graph, Step, SubGraph
@@ -48,8 +47,7 @@ class Walk:
     def whole(self, parameters: Mapping[str, Any]) -> StepPhase:
         lenient = all(step.form == "plain" for step in self.graph.every_step())
         scope = Scope(parameters, {}, {}, self.facts, lenient)
-        body = SubGraph(steps=self.graph.steps)
-        phase = self.steps("", body, scope, 0).phase
+        phase = self.steps("", self.graph.top, scope, 0).phase
         if phase.final and self.graph.on_exit is not None:
             status = {"run.status": "Failed" if phase is StepPhase.FAILED else "Succeeded"}
             last = replace(scope, facts={**self.facts, **status})
@@ -64,7 +62,7 @@ class Walk:
         """All steps of a graph, each after what it needs."""
         results: dict[str, Result] = {}
         scope = replace(scope, results=results)
-        for step in in_order(graph.steps):
+        for step in graph.ordered:
             results[step.name] = self.step(prefix + step.name, step, scope, depth)
         return Result(
             phase_of(results.values()),
@@ -163,15 +161,11 @@ def told(record: StepStatus, **changes: Any) -> StepStatus:
     return record if same else record.but(**changes)
 
 
-def in_order(steps: list[Step]) -> Iterable[Step]:
-    by_name = {s.name: s for s in steps}
-    order = TopologicalSorter({s.name: sorted(s.needs() & set(by_name)) for s in steps})
-    return (by_name[name] for name in order.static_order())
-
-
 def readiness(step: Step, results: Mapping[str, Result], after_skipped: bool) -> tuple[StepPhase, str]:
     """Running when it may be called, else what it is instead, and why."""
-    needed = {name: results.get(name, Result()).phase for name in sorted(step.needs())}
+    needed = {
+        name: results[name].phase if name in results else UNKNOWN.phase for name in sorted(step.needs())
+    }
     if step.always:
         open_ones = [name for name, phase in needed.items() if not phase.final]
         return (StepPhase.WAITING, f"waits for {open_ones[0]}") if open_ones else (StepPhase.RUNNING, "")
