@@ -138,3 +138,28 @@ def test_long_names_stay_apart() -> None:
     names = {run_name("x" * LONGEST_NAME + end, NOW) for end in ("", "a", "b")}
 
     assert len(names) == 3 and all(len(name) <= 63 for name in names)
+
+
+DAYS = ("2024-05-28", "2024-05-29", "2024-05-30", "2024-05-31", "2024-06-01")
+
+
+@pytest.mark.parametrize(
+    "history, told, phases, stay",
+    [
+        (None, DAYS[-1], "SSSSS", 5),
+        (2, DAYS[-1], "SSSSS", 2),
+        (2, DAYS[-1], "SFSFR", 3),  # one that runs does not count
+        (9, DAYS[-1], "SSSSS", 5),
+        (2, DAYS[-2], "SSSSS", 5),  # not before the status tells the newest moment
+    ],
+)
+def test_a_history_has_an_end_if_somebody_says_so(
+    history: int | None, told: str, phases: str, stay: int
+) -> None:
+    words = {"S": "Succeeded", "F": "Failed", "R": "Running"}
+    runs = [a_run_of(f"{day} 00:00:00", words[p]) for day, p in zip(DAYS, phases, strict=True)]
+    limit: dict[str, Any] = {} if history is None else {"maxHistory": history}
+    recurring = nightly(status={"lastTriggerTime": f"{told}T00:00:00Z"}, **limit)
+    kept = reconcile(recurring, seen(None, *runs)).children
+
+    assert [r.name for r in kept] == [r.name for r in runs[-stay:]]

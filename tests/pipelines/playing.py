@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from tests.decisions.builders import NOW, a_package, a_pod, a_run, seen
 from paddlecloud.api.core import Pod
 from paddlecloud.api.workflowgraph import Graph
 from paddlecloud.api.workflowrun import WorkflowRun, WorkflowRunStatus
-from paddlecloud.controllers.contract import Update
+from paddlecloud.controllers.contract import ObjectQuestion, Question, Snapshot, Update
 from paddlecloud.controllers.workflowpods import NODE_ANNOTATION
-from paddlecloud.controllers.workflowrun import reconcile
+from paddlecloud.controllers.workflowrun import CONTROLLER, reconcile
 from paddlecloud.pipelines.reading import read_package
 
 PACKAGES = Path(__file__).parent / "packages"
@@ -42,7 +43,7 @@ class Play:
     def look(self) -> None:
         self.now += timedelta(seconds=5)
         everything = (*self.ended.values(), *self.pods.values())
-        decision = reconcile(self.run, seen(self.run, *everything, related=self.related, now=self.now))
+        decision = reconcile(self.run, self.sight(*everything))
         assert isinstance(decision.status, WorkflowRunStatus)
         self.run = self.run.but(status=decision.status)
         self.related += [n for n in decision.needs if n not in self.related]
@@ -52,6 +53,16 @@ class Play:
         self.made |= new
         self.changes += decision.changes
         self.pods = {n: p for n, p in self.pods.items() if n in kept} | new
+
+    def sight(self, *children: Pod) -> Snapshot:
+        """What is there, with what is remembered of earlier steps where that is asked."""
+        first = seen(self.run, *children, related=self.related, now=self.now)
+        remembered = {o.name: o for o in self.related}
+        questions = CONTROLLER.asks(self.run, first)
+        answers: dict[Question, Any] = {
+            q: remembered.get(q.name) for q in questions if isinstance(q, ObjectQuestion)
+        }
+        return replace(first, answers=answers)
 
     def finish(self) -> None:
         """All pods that run end now."""

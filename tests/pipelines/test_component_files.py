@@ -15,6 +15,7 @@ from paddlecloud.pipelines.component import check_types
 from paddlecloud.pipelines.componentfiles import component_file
 from paddlecloud.pipelines.components import samples, visualdl
 from paddlecloud.pipelines.components.all import COMPONENTS
+from paddlecloud.pipelines.components.training import check_folder, make_job, within
 from paddlecloud.pipelines.curves import curves
 from paddlecloud.pipelines.reading import read_package
 from paddlecloud.pipelines.suitecommands import (
@@ -129,6 +130,19 @@ def test_values_with_quotes_and_commas_reach_the_program_whole() -> None:
 
     assert changes(told["config_changes"]) == ["A.b=[1,2]", "C.d='x,y'", "E=1"]
     assert 'Train.dataset.label_file_list=["/mnt/data-center/icdar2015/a b.txt"]' in overrides(told)
+
+
+def test_trainings_in_folders_of_their_own_see_nothing_of_each_other() -> None:
+    jobs = [
+        make_job(Key("ml", "it"), {**TRAINING, "folder": folder}) for folder in ("runs/a", "/runs/b/", "")
+    ]
+    mounts = [job.spec.roles()["worker"].template["spec"]["containers"][0]["volumeMounts"][0] for job in jobs]
+
+    assert [m.get("subPath") for m in mounts] == ["runs/a", "runs/b", None]
+    assert within({**TRAINING, "folder": "runs/a"}, "inference") == "runs/a/inference"
+    assert within(TRAINING, "inference") == "inference"
+    with pytest.raises(WrongUse, match="is no folder of the volume"):
+        check_folder({**TRAINING, "folder": "../other"})
 
 
 def test_devices_bring_the_distributed_launcher() -> None:

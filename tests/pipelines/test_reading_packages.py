@@ -155,6 +155,28 @@ BOOTSTRAP = (
 )
 
 
+WRITER = (
+    'program_path=$(mktemp -d)\n\nprintf "%s" "$0" > "$program_path/ephemeral_component.py"\n'
+    "_KFP_RUNTIME=true python3 -m kfp.dsl.executor_main            --component_module_path            "
+    '"$program_path/ephemeral_component.py"            "$@"\n'
+)
+
+
+def test_a_function_needs_no_shell_where_nothing_is_installed() -> None:
+    run = ["sh", "-ec", WRITER, "source"]
+
+    assert prepared("python:3.11", ["sh", "-c", BOOTSTRAP.format(more=""), *run]) == (
+        "paddlecloud/kfp",
+        ["python3", "-m", "functionstep", "source"],
+    )
+    assert (
+        prepared("python:3.9", ["sh", "-c", BOOTSTRAP.format(more="python3 -m pip install 'six' && "), *run])[
+            1
+        ][3:]
+        == run
+    )
+
+
 def test_a_function_finds_the_sdk_where_it_runs_and_installs_nothing() -> None:
     run = ["sh", "-ec", "run", "source"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
-from tests.decisions.builders import seen
 from tests.pipelines.playing import Play, command_of, executor_input, graph_of_package
 
 from paddlecloud.api.core import Pod
@@ -172,7 +172,7 @@ def test_looking_twice_decides_the_same() -> None:
     for _ in range(4):
         play.look()
         everything = (*play.ended.values(), *play.pods.values())
-        again = reconcile(play.run, seen(play.run, *everything, related=play.related, now=play.now))
+        again = reconcile(play.run, play.sight(*everything))
         assert {c.name for c in again.children} == {p.name for p in everything}
         play.finish()
 
@@ -190,6 +190,28 @@ def test_what_is_imported_needs_no_pod_and_is_given_to_the_next_step() -> None:
     assert (given["uri"], given["type"]["schemaTitle"]) == (f"{IMPORTS}/0/words.txt", "system.Dataset")
     assert pod.spec["volumes"][0]["hostPath"] == {"path": "/data/more", "type": "Directory"}
     assert pod.spec["containers"][0]["volumeMounts"][0]["mountPath"] == f"{IMPORTS}/0"
+
+
+def test_what_lies_at_an_address_a_pod_brings_and_no_key_of_it_is_told() -> None:
+    place = "https://me:word@server/data/words.txt?signature=secret"
+    play = Play(graph_of_package("second-imports"), bringing, place=place)
+    status = play.to_the_end()
+    fetcher = next(p for p in play.made.values() if p.name.endswith("importer-2"))
+    reader = next(p for p in play.made.values() if p.name.endswith("read"))
+    [container] = fetcher.spec["containers"]
+    [given] = executor_input(reader)["inputs"]["artifacts"]["data"]["artifacts"]
+
+    assert status.phase == "Succeeded"
+    assert {"name": "IMPORT_ADDRESS", "value": place} in container["env"]
+    assert given["uri"] == container["command"][-1] and given["uri"].startswith(
+        "/var/run/workflow/artifacts/"
+    )
+    told = json.dumps([n.wire() for n in status.nodes.values()]) + json.dumps(container["command"])
+    assert "https://server/data/words.txt" in told and "secret" not in told and "word@" not in told
+
+
+def bringing(path: str, pod: Pod) -> dict[str, Any]:
+    return {} if path.startswith("importer") else {"Output": "read"}
 
 
 def test_what_is_imported_again_is_not_what_it_was() -> None:
@@ -212,8 +234,10 @@ def test_what_is_imported_again_is_not_what_it_was() -> None:
 @pytest.mark.parametrize(
     "place, sentence",
     [
-        ("s3://bucket/words.txt", "only file:///… is read"),
-        ("file://elsewhere/words.txt", "only file:///… is read"),
+        ("ftp://server/words.txt", "file:///…, s3://, minio://, http:// and https:// are read"),
+        ("file://elsewhere/words.txt", "file:///…, s3://, minio://, http:// and https:// are read"),
+        ("s3://bucket", "names nothing in a bucket"),
+        ("https:///words.txt", "names nothing in a bucket or on a server"),
         ("words.txt", "names no absolute path"),
         ("file:///data/../etc/shadow", "names no absolute path"),
         ("", "an empty text cannot be imported"),

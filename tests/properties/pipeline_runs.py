@@ -44,6 +44,25 @@ GRAPH = Graph.model_validate(
 )
 SPEC = {"pipeline": {"name": GRAPH.name, "digest": GRAPH.digest()}}
 PACKAGE = write(f"{GRAPH.name}-{GRAPH.digest()[:12]}", {"graph.json": json.dumps(GRAPH.wire())})
+MANY = Graph.model_validate(
+    {
+        "name": "many",
+        "steps": [
+            {
+                "name": "known",
+                "form": "importer",
+                "pod": {"uri": "file:///data/it"},
+                "inputs": {"one": {"item": ""}},
+                "each": {"items": {"value": list(range(120))}},
+            },
+            {"name": "work", **STEP, "after": ["known"], "outputs": ["said"]},
+            {"name": "more", **STEP, "inputs": {"said": {"output": "work.said"}}},
+        ],
+    }
+)
+"""Past what a status holds, with two pods."""
+MANY_SPEC = {"pipeline": {"name": MANY.name, "digest": MANY.digest()}}
+MANY_PACKAGE = write(f"{MANY.name}-{MANY.digest()[:12]}", {"graph.json": json.dumps(MANY.wire())})
 LIST = json.dumps({"outputs": {"list": "[1, 2]"}})
 
 
@@ -79,6 +98,18 @@ SCENARIOS = (
             spec(stop=False, retries=1),
             end("*-items-1", message=LIST),
             end("*-work-*", code=1),
+        ),
+    ),
+    Scenario(
+        "a run of many steps keeps them in records, is begun again after a failure, and ends",
+        workflowrun.CONTROLLER,
+        (
+            MANY_PACKAGE,
+            make(WorkflowRun, MANY_SPEC),
+            end("*-work", code=1),
+            spec(retries=1),
+            end("*-work-1", message=json.dumps({"outputs": {"said": "so"}})),
+            end("*-more"),
         ),
     ),
 )

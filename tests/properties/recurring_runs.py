@@ -57,6 +57,16 @@ SCENARIOS = (
         ),
     ),
     Scenario(
+        "of the runs of a schedule the newest are kept, and no moment is begun again",
+        recurringrun.CONTROLLER,
+        (
+            make(RecurringRun, {**RUN, **DAYS, "cron": "0 0 0 * * *", "maxHistory": 1}),
+            ends(FIRST),
+            ends(SECOND, "Failed"),
+            ends(THIRD),
+        ),
+    ),
+    Scenario(
         "a trigger that rests makes up for the last moment only, and then for all with room for two",
         recurringrun.CONTROLLER,
         (

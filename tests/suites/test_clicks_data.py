@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,10 @@ def test_a_folder_that_holds_anything_else_is_left_alone(tmp_path: Path) -> None
     with pytest.raises(ValueError, match="other files already"):
         make_data.make(tmp_path, 5, 5)
     assert [p.name for p in tmp_path.iterdir()] == ["own.txt"]
+
+
+def test_two_who_make_the_same_at_the_same_time_both_find_it(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        made = [pool.submit(make_data.make, tmp_path / "data", 2000, 10) for _ in range(4)]
+        assert {str(each.result()) for each in made} == {str(tmp_path / "data")}
+    assert [p.name for p in tmp_path.iterdir()] == ["data"]

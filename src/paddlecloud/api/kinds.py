@@ -11,7 +11,7 @@ from .paddleservice import ElasticPaddleService, PaddleService
 from .samplejob import SampleJob
 from .sampleset import SampleSet
 from .scheduling import PodGroup, Queue
-from .workflowrun import WorkflowRun
+from .workflowrun import StepRecords, WorkflowRun
 from .workflowservice import Experiment, Pipeline, PipelineVersion, RecurringRun, StepCache
 
 OURS: tuple[type[Resource], ...] = (
@@ -29,6 +29,7 @@ OURS: tuple[type[Resource], ...] = (
 # Ours among them: on a cluster Kubeflow Pipelines runs pipelines, Knative serves, Volcano places gangs.
 EMBEDDED_ONLY: tuple[type[Resource], ...] = (
     WorkflowRun,
+    StepRecords,
     Experiment,
     Pipeline,
     PipelineVersion,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cached_property
+from graphlib import TopologicalSorter
 from typing import Any, Literal
 
 from .meta import Value
@@ -138,13 +140,18 @@ class Step(Value):
     retry: Retry = Retry()
     cache: Cache = Cache()
 
-    def needs(self) -> set[str]:
+    def needs(self) -> frozenset[str]:
         """The names of the steps that must have ended well before this one starts."""
+        return self._needs
+
+    # Asked of every step at every look at a run.
+    @cached_property
+    def _needs(self) -> frozenset[str]:
         bindings = [*self.inputs.values(), *self.extras.values(), *self.artifacts.values()]
         bindings += self.when.bindings() if self.when else []
         bindings += [self.each.items] if self.each else []
         used = {name for binding in bindings for name in binding.needs()}
-        return used | set(self.after)
+        return frozenset(used | set(self.after))
 
     def handed(self) -> dict[str, Output]:
         return self.outputs if isinstance(self.outputs, dict) else {n: Output() for n in self.outputs}
@@ -160,6 +167,13 @@ class SubGraph(Value):
     defaults: dict[str, Any] = {}
     limit: int = 0
     """How many of its steps at a time; 0: all."""
+
+    @cached_property
+    def ordered(self) -> tuple[Step, ...]:
+        """The steps, each after what it needs."""
+        by_name = {s.name: s for s in self.steps}
+        order = TopologicalSorter({s.name: sorted(s.needs() & set(by_name)) for s in self.steps})
+        return tuple(by_name[name] for name in order.static_order())
 
 
 class Graph(Value):
@@ -177,6 +191,11 @@ class Graph(Value):
     seconds: float | None = None
     """How long a run may take."""
     limit: int = 0
+
+    @cached_property
+    def top(self) -> SubGraph:
+        """Its own steps."""
+        return SubGraph(steps=self.steps)
 
     def digest(self) -> str:
         """The identity of the package: same text, same digest."""

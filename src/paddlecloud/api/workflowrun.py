@@ -86,6 +86,8 @@ class StepStatus(Value):
     group: bool = False
     """A graph, not a pod."""
     cache_key: str = ""
+    round: int = 0
+    """The last retry of the run that it was made ready for."""
 
 
 class RunPhase(StrEnum):
@@ -103,12 +105,29 @@ class RunPhase(StrEnum):
 class WorkflowRunStatus(Value):
     phase: RunPhase = RunPhase.PENDING
     nodes: dict[str, StepStatus] = {}
+    """The steps by their paths; of a run with many they are in its StepRecords instead."""
+    records: int = 0
+    """How many StepRecords the run has."""
     start_time: datetime | None = None
     completion_time: datetime | None = None
     progress: Progress | None = None
     conditions: list[Condition] = []
     retries: int = 0
     """How many of the retries asked for were begun."""
+
+
+class StepRecordsSpec(Value):
+    nodes: dict[str, StepStatus] = {}
+
+
+class StepRecords(Resource):
+    """Some of the steps of a run that has too many, or too large ones, for its status."""
+
+    api_version, plural = WORKFLOWS, "steprecords"
+    columns = (Column("Age", ".metadata.creationTimestamp", "date"),)
+    has_status = False
+
+    spec: StepRecordsSpec = StepRecordsSpec()
 
 
 class WorkflowRun(Resource):

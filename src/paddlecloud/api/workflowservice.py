@@ -85,6 +85,8 @@ class RecurringRunSpec(Value):
     """So many of its runs may be under way; a moment that comes meanwhile waits."""
     no_catchup: bool = False
     """Of moments that were missed only the last one is made up for."""
+    max_history: int | None = Field(None, ge=1)
+    """So many of its runs that have ended are kept, the newest; without it all."""
 
 
 class RecurringRunStatus(Value):

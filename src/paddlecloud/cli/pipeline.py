@@ -16,17 +16,22 @@ from ..api.meta import Key
 from ..api.workflowgraph import Graph
 from ..api.workflowrun import RunPhase, StepPhase, WorkflowRun
 from ..errors import Conflict, Failed, NotFound, WrongUse
+from ..pipelines.artifacts import BUCKET, PUBLISHED, address, artifacts_of, folder, publishing
 from ..pipelines.building import Pipeline
 from ..pipelines.componentfiles import component_file
 from ..pipelines.components.all import COMPONENTS
+from ..pipelines.jobs import run_to_end
 from ..pipelines.reading import Package, read_package
 from ..pipelines.running import TEXT_KEY, submit_package
 from ..sdk.client import Client
+from ..sdk.runsteps import whole
 from ..sdk.waiting import wait_for
 from .context import Settings, pass_settings
 from .output import lay_out
 
 LONGEST = 7 * 86400.0
+EXAMPLES = {"NUMBER_INTEGER": 1, "NUMBER_DOUBLE": 0.5, "BOOLEAN": True, "LIST": [], "STRUCT": {}}
+"""A value of each type that is no text."""
 MARKS = {
     StepPhase.WAITING: "·", StepPhase.RUNNING: "▶", StepPhase.SUCCEEDED: "✔",
     StepPhase.FAILED: "✘", StepPhase.SKIPPED: "–", StepPhase.OMITTED: "–",
@@ -100,15 +105,24 @@ def built(path: Path, function: str) -> Package:
 
 
 def parameters_of(package: Package, given: tuple[str, ...]) -> dict[str, Any]:
-    """Texts, or of the type of the default where the pipeline has one."""
+    """Texts, or of the type that the pipeline says, or that its default has."""
     found: dict[str, Any] = {}
     for pair in given:
         name, equals, text = pair.partition("=")
         if not equals:
             raise WrongUse(f"--set {pair!r} is no NAME=VALUE")
         default = package.graph.parameters.get(name)
+        if default is None:
+            default = EXAMPLES.get(declared(package, name))
         found[name] = typed(name, text, default) if package.generation == "v2" else text
     return found
+
+
+def declared(package: Package, name: str) -> str:
+    """The type of a parameter in a package of kfp 2."""
+    pipeline = package.text.get("pipeline_spec") or package.text
+    inputs = (pipeline.get("root") or {}).get("inputDefinitions") or {}
+    return str(((inputs.get("parameters") or {}).get(name) or {}).get("parameterType") or "")
 
 
 def typed(name: str, text: str, default: Any) -> Any:
@@ -151,7 +165,7 @@ def show(settings: Settings, name: str, watch: bool, namespace: str) -> None:
         if watch:
             show_until_end(client, Key(namespace, name))
         else:
-            click.echo("\n".join(drawn(client.get(WorkflowRun, namespace, name))))
+            click.echo("\n".join(drawn(whole(client, client.get(WorkflowRun, namespace, name)))))
 
 
 def show_until_end(client: Client, key: Key) -> None:
@@ -159,7 +173,7 @@ def show_until_end(client: Client, key: Key) -> None:
     seen: dict[str, tuple[StepPhase, str]] = {}
 
     def tell(state: WorkflowRun) -> None:
-        for path, node in state.status.nodes.items():
+        for path, node in whole(client, state).status.nodes.items():
             # What keeps a step from starting; how it failed is told at the end.
             held = node.message if node.phase is StepPhase.RUNNING else ""
             if seen.get(path) != (node.phase, held) and node.phase is not StepPhase.WAITING:
@@ -220,7 +234,7 @@ def began(run: WorkflowRun, path: str) -> str:
 def logs(settings: Settings, name: str, step: str | None, namespace: str) -> None:
     """Print what the steps of a run said, or one of them."""
     with settings.connect() as client:
-        nodes = client.get(WorkflowRun, namespace, name).status.nodes
+        nodes = whole(client, client.get(WorkflowRun, namespace, name)).status.nodes
         chosen = {p: n for p, n in nodes.items() if n.pod and step in (None, p, n.step)}
         if not chosen:
             has = ", ".join(p for p, n in nodes.items() if n.pod) or "none that ran"
@@ -232,6 +246,27 @@ def logs(settings: Settings, name: str, step: str | None, namespace: str) -> Non
 
 @pipeline.command()
 @click.argument("name")
+@click.option("--publish", is_flag=True, help="Lay them into the object store, for others to read.")
+@namespace_option
+@pass_settings
+def artifacts(settings: Settings, name: str, publish: bool, namespace: str) -> None:
+    """List the artifacts of a run and where they are."""
+    with settings.connect() as client:
+        run = whole(client, client.get(WorkflowRun, namespace, name))
+        found = list(artifacts_of(run))
+        if publish and found:
+            run_to_end(client, publishing(run, found), LONGEST, "the artifacts could not be published")
+            mark = {PUBLISHED: f"minio://{BUCKET}/{folder(run)}"}
+            client.patch(WorkflowRun, run.key, {"metadata": {"annotations": mark}})
+            run = whole(client, client.get(WorkflowRun, namespace, name))
+        lay_out(
+            [["STEP", "ARTIFACT", "TYPE", "WHERE"]]
+            + [[a.step, a.name, a.type, address(run, a) if a.files else "(metadata alone)"] for a in found]
+        )
+
+
+@pipeline.command()
+@click.argument("name")
 @click.option("--from", "first", default="", metavar="STEP", help="Also this step and all after it.")
 @click.option("--detach", "-d", is_flag=True, help="Do not wait for its end.")
 @namespace_option
@@ -239,7 +274,7 @@ def logs(settings: Settings, name: str, step: str | None, namespace: str) -> Non
 def retry(settings: Settings, name: str, first: str, detach: bool, namespace: str) -> None:
     """Try again what failed in a run; what succeeded stays."""
     with settings.connect() as client:
-        found = client.get(WorkflowRun, namespace, name)
+        found = whole(client, client.get(WorkflowRun, namespace, name))
         if not found.status.phase.final:
             raise Conflict(f"run {name} has not ended", next_step=f"pdc pipeline show {name} --watch")
         if first and first not in found.status.nodes:

@@ -20,6 +20,7 @@ from .outside import HttpCall as HttpCall
 from .outside import HttpQuestion as HttpQuestion
 from .outside import KeptLogQuestion as KeptLogQuestion
 from .outside import LogQuestion as LogQuestion
+from .outside import ObjectQuestion as ObjectQuestion
 from .outside import Question as Question
 from .outside import Recorded as Recorded
 from .outside import RecordsQuestion as RecordsQuestion

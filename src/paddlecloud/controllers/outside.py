@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..api.meta import Resource
+
 
 class Token(NamedTuple):
     """The text under *key* of a Secret, by which a question or call proves who asks."""
@@ -86,7 +88,17 @@ class WarningQuestion(NamedTuple):
     """Only those with that reason."""
 
 
-Question = HttpQuestion | LogQuestion | KeptLogQuestion | RecordsQuestion | SecretQuestion | WarningQuestion
+class ObjectQuestion(NamedTuple):
+    """One object of the cluster, of a kind that has too many to be followed; None when there is none."""
+
+    kind: type[Resource]
+    namespace: str
+    name: str
+
+
+Asked = LogQuestion | KeptLogQuestion | RecordsQuestion | SecretQuestion | WarningQuestion | ObjectQuestion
+"""What the cluster itself is asked."""
+Question = HttpQuestion | Asked
 
 
 class HttpCall(NamedTuple):

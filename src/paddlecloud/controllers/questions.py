@@ -20,9 +20,11 @@ from ..cluster.requests import pod_log, pod_records
 from ..errors import BadRequest, NotFound, PaddleCloudError
 from .keyring import Keyring
 from .outside import (
+    Asked,
     HttpQuestion,
     KeptLogQuestion,
     LogQuestion,
+    ObjectQuestion,
     Question,
     Recorded,
     RecordsQuestion,
@@ -56,8 +58,11 @@ async def ask(
 async def answer_of(
     client: Client,
     keyring: Keyring,
-    question: LogQuestion | KeptLogQuestion | RecordsQuestion | SecretQuestion | WarningQuestion,
+    question: Asked,
 ) -> object:
+    if isinstance(question, ObjectQuestion):
+        # Not being answered is no answer here: a decision must not take it for an object that is not there.
+        return await client.find(question.kind, question.namespace, question.name)
     if isinstance(question, SecretQuestion):
         return await keyring.sight(question)
     if isinstance(question, WarningQuestion):

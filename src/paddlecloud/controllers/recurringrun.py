@@ -27,7 +27,7 @@ FORMAT = "%Y%m%d%H%M%S"
 
 
 def reconcile(recurring: RecurringRun, seen: Snapshot) -> Decision:
-    runs = sorted(seen.owned(WorkflowRun).values(), key=moment_of)
+    runs = kept(recurring.spec, recurring.status, seen)
     spec = recurring.spec
     try:
         schedule = trigger_of(spec.cron, spec.interval_seconds, spec.start_time, spec.end_time)
@@ -56,6 +56,20 @@ def reconcile(recurring: RecurringRun, seen: Snapshot) -> Decision:
         return Decision(status_of(recurring, runs, seen, over), tuple(runs))
     told = status_of(recurring, runs, seen, progressing("Scheduled"))
     return Decision(told, tuple(runs), check_again=(later - seen.now).total_seconds())
+
+
+def kept(spec: RecurringRunSpec, status: RecurringRunStatus, seen: Snapshot) -> list[WorkflowRun]:
+    """Its runs, the oldest first, without those beyond its history.
+
+    The newest moment is read from the runs: they go only once the status tells it.
+    """
+    runs = sorted(seen.owned(WorkflowRun).values(), key=moment_of)
+    told = status.last_trigger_time
+    if spec.max_history is None or told is None or (runs and moment_of(runs[-1]) > told):
+        return runs
+    over = [run.name for run in runs if run.status.phase.final and not run.spec.archived]
+    gone = set(over[: -spec.max_history])
+    return [run for run in runs if run.name not in gone]
 
 
 def trigger_of(cron: str, interval: int, start: datetime | None, end: datetime | None) -> Schedule:

@@ -47,5 +47,10 @@ def lacking(value: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     return {name: inner for name, inner in value.items() if name not in names}
 
 
-EVERYWHERE: Remembered = {ConfigMap: without_content}
+def once_finished(pod: Pod) -> Pod:
+    """A scheduler wants to know all of a pod that is to run; of one that has ended nobody does."""
+    return without_description(pod) if pod.finished else pod
+
+
+EVERYWHERE: Remembered = {ConfigMap: without_content, Pod: once_finished}
 WITHOUT_A_SCHEDULER: Remembered = {**EVERYWHERE, Pod: without_description}

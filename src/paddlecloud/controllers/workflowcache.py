@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..api.meta import Metadata
+from ..api.meta import Metadata, OwnerReference
 from ..api.workflowrun import StepStatus, WorkflowRun
 from ..api.workflowservice import StepCache, StepCacheSpec
+from .workflowimports import address_of, described
 from .workflowvalues import text_of
 from .workflowwalk import Call
 
@@ -24,10 +24,13 @@ OF_CONTAINER = ("image", "command", "args", "env", "volumeMounts")
 def cache_key(call: Call) -> str:
     """Empty when the step is not to be answered from the cache."""
     step = call.step
-    if not step.cache.enabled or step.form not in ("argo", "ir"):
+    if not step.cache.enabled or step.form not in ("argo", "ir", "importer"):
         return ""
-    if step.cache.key:
-        parts: Any = [step.cache.scope, step.name, step.cache.key]
+    if step.form == "importer":
+        place = address_of(call)
+        parts: Any = [step.cache.scope, "import", place, described(call)]
+    elif step.cache.key:
+        parts = [step.cache.scope, step.name, step.cache.key]
     else:
         spec = step.pod.get("spec") or {}
         parts = {
@@ -44,13 +47,11 @@ def cache_key(call: Call) -> str:
     return f"step-{hashlib.sha256(text.encode()).hexdigest()[:40]}"
 
 
-def usable(call: Call, entries: Mapping[str, StepCache], now: datetime) -> StepCache | None:
-    entry = entries.get(cache_key(call))
-    if entry is None:
-        return None
+def usable(call: Call, entry: StepCache, now: datetime) -> bool:
+    """Whether it is young enough, for the step that left it and for the one that would take it."""
     made = entry.metadata.creation_timestamp or now
     limits = [s for s in (call.step.cache.within_seconds, entry.spec.within_seconds) if s is not None]
-    return entry if all(now - made < timedelta(seconds=s) for s in limits) else None
+    return all(now - made < timedelta(seconds=s) for s in limits)
 
 
 def kept(run: WorkflowRun, call: Call, node: StepStatus) -> StepCache | None:
@@ -60,7 +61,8 @@ def kept(run: WorkflowRun, call: Call, node: StepStatus) -> StepCache | None:
     if not key or node.cached or within == 0:
         return None
     return StepCache(
-        metadata=Metadata(name=key, namespace=run.namespace),
+        # Its files lie in the folder of the run: it goes with it.
+        metadata=Metadata(name=key, namespace=run.namespace, owner_references=[of(run)]),
         spec=StepCacheSpec(
             outputs=node.outputs,
             artifacts=node.artifacts,
@@ -69,3 +71,7 @@ def kept(run: WorkflowRun, call: Call, node: StepStatus) -> StepCache | None:
             within_seconds=within,
         ),
     )
+
+
+def of(run: WorkflowRun) -> OwnerReference:
+    return OwnerReference(api_version=run.api_version, kind=run.kind, name=run.name, uid=run.uid)

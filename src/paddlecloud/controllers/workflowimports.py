@@ -1,16 +1,20 @@
-"""Artifacts that come from outside of the run: an importer names one, and nobody has to run for that; pure.
+"""Artifacts that come from outside of the run; pure.
+
+An importer that names a path of the machine needs nobody to run: a step that is given the artifact finds the
+folder it lies in mounted, and is told where. What is at an address a pod brings to the volume of the run's
+artifacts; the address may hold a key, so it is told without, and reaches the pod as a variable.
 
 Without `reimport` the same place is the same artifact, and what was made of it before may be taken from the
-cache; with it every run has an artifact of its own. A step that is given one finds the folder it lies in
-mounted, and is told where: the machine's own paths may mean something else inside of a pod.
+cache; with it every run has an artifact of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ..api.workflowrun import StepPhase, StepStatus, WorkflowRun
 from .workflowexecutor import PLACEHOLDER, put
@@ -19,14 +23,16 @@ from .workflowvalues import NoValue, text_of
 from .workflowwalk import Call
 
 Body = dict[str, Any]
+ADDRESS = "IMPORT_ADDRESS"
+"""The variable that a pod is told the address in."""
+BUCKETS, WEB = ("s3", "minio"), ("http", "https")
 
 
 def imported(run: WorkflowRun, call: Call, node: StepStatus, now: datetime) -> StepStatus:
     """The step as it has ended. Raises `NoValue`."""
-    order = call.step.pod
-    uri = text_of(call.inputs.get(order["parameter"]) if "parameter" in order else order["uri"])
+    order, uri = call.step.pod, address_of(call)
     local_path(uri)
-    metadata = filled(order.get("metadata") or {}, call)
+    metadata = described(call)
     artifacts = {
         name: {"name": name, "uri": uri, "type": a.type or "system.Artifact", "metadata": metadata,
                "imported": f"{run.uid}/{call.path}" if order.get("reimport") else "once"}
@@ -36,10 +42,47 @@ def imported(run: WorkflowRun, call: Call, node: StepStatus, now: datetime) -> S
         phase=StepPhase.SUCCEEDED,
         started_at=now,
         finished_at=now,
-        inputs=recorded(call.inputs),
+        inputs=recorded(told_inputs(call)),
         artifacts=recorded(artifacts),
         message="",
     )
+
+
+def address_of(call: Call) -> str:
+    order = call.step.pod
+    return text_of(call.inputs.get(order["parameter"]) if "parameter" in order else order["uri"])
+
+
+def fetched(uri: str) -> bool:
+    """Whether somebody has to go and get it. Raises `NoValue` for what names no place."""
+    parts = urlsplit(uri)
+    if parts.scheme not in (*BUCKETS, *WEB):
+        local_path(uri)
+        return False
+    if not parts.hostname or (parts.scheme in BUCKETS and not parts.path.strip("/")):
+        raise NoValue(f"{shown(uri)} cannot be imported: it names nothing in a bucket or on a server")
+    return True
+
+
+def shown(uri: str) -> str:
+    """An address without what may be secret in it: a user, a password, a signature."""
+    parts = urlsplit(uri)
+    if parts.scheme not in (*BUCKETS, *WEB):
+        return uri
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def told_inputs(call: Call) -> Body:
+    """The inputs as a status may show them."""
+    importer = call.step.form == "importer"
+    return {n: shown(v) if importer and isinstance(v, str) else v for n, v in call.inputs.items()}
+
+
+def fetched_artifacts(call: Call, made: Mapping[str, Body]) -> dict[str, Body]:
+    """What an importer hands over when its pod has brought it."""
+    metadata = described(call)
+    source = shown(address_of(call))
+    return {n: {**a, "metadata": metadata, "files": True, "from": source} for n, a in made.items()}
 
 
 def local_path(uri: str) -> str:
@@ -49,14 +92,21 @@ def local_path(uri: str) -> str:
     clean = PurePosixPath(path)
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
         raise NoValue(
-            f"{uri} cannot be imported: only file:///… is read; "
-            "bring it with a SampleSet, or have a step fetch it"
+            f"{uri} cannot be imported: file:///…, s3://, minio://, http:// and https:// are read; "
+            "bring other data with a SampleSet, or have a step fetch it"
         )
     if not clean.is_absolute() or ".." in clean.parts or len(clean.parts) < 2:
         raise NoValue(
             f"{uri or 'an empty text'} cannot be imported: it names no absolute path of a file or folder"
         )
     return str(clean)
+
+
+def described(call: Call) -> Body:
+    """The metadata, addresses in it as they may be shown."""
+    said = call.step.pod.get("metadata") or {}
+    shy = call._replace(inputs=told_inputs(call))
+    return {key: shown(v) if isinstance(v, str) else v for key, v in filled(said, shy).items()}
 
 
 def filled(node: Any, call: Call) -> Any:

@@ -18,7 +18,11 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 MESSAGE = 4096
 LARGEST = 128 * 1024
@@ -29,7 +33,8 @@ class Refused(Exception):
     """The step did not do its part; the sentence says which."""
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], run: Callable[[list[str]], int] | None = None) -> int:
+    """*run* carries out the command and gives its exit code."""
     order, command = json.loads(arguments[0]), arguments[1:]
     try:
         if not command:
@@ -40,7 +45,7 @@ def main(arguments: list[str]) -> int:
         prepare(order)
     except Refused as error:
         return complain(error)
-    code = run(command)
+    code = (run or started)(command)
     try:
         # Artifacts of a step that failed are worth looking at.
         keep(order, code)
@@ -89,7 +94,7 @@ def parent(path: str) -> None:
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
 
 
-def run(command: list[str]) -> int:
+def started(command: list[str]) -> int:
     """The exit code as a shell would give it."""
     try:
         child = subprocess.Popen(command)

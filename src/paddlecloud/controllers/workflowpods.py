@@ -20,7 +20,7 @@ from ..api.core import ConfigMap, PersistentVolumeClaim, Pod
 from ..api.meta import Metadata, Resource
 from ..api.workflowrun import WorkflowRun
 from .workflowexecutor import ExecutorPaths, executor_input, filled_command
-from .workflowimports import at_hand
+from .workflowimports import ADDRESS, address_of, at_hand
 from .workflowvalues import REFERENCE, text_of
 from .workflowwalk import Call
 
@@ -30,6 +30,12 @@ PLACE = "/var/run/workflow"
 ARTIFACTS, IMPORTS = f"{PLACE}/artifacts", f"{PLACE}/imports"
 LAUNCHER_KEY = "launch.py"
 CLAIM = "workflow-artifacts"
+FUNCTION = ("python3", "-m", "functionstep")
+"""How the suite `kfp` runs a function; it does the work of the launcher in the same process."""
+FETCHER = ("paddlecloud/core", "python3", "-m", "paddlecloud.pipelines.fetching")
+"""Image and program that bring what importers name at an address."""
+STORE_KEYS = "model-store"
+"""The Secret with the keys of the cluster's own buckets, where the namespace has one."""
 LONGEST = 63
 
 
@@ -81,7 +87,7 @@ def needs_of(run: WorkflowRun, calls: list[Call]) -> tuple[Resource, ...]:
     if launched:
         program = launcher()
         needs.append(program.but(metadata=program.metadata.but(namespace=run.namespace)))
-    if any(uses_artifacts(c) for c in launched):
+    if any(uses_artifacts(c) for c in calls):
         needs.append(
             PersistentVolumeClaim(
                 metadata=Metadata(name=CLAIM, namespace=run.namespace),
@@ -135,6 +141,30 @@ def deed(run: WorkflowRun, call: Call) -> dict[str, Any]:
         "env": [{"name": "WORKFLOW_RUN", "value": run.name}],
     }
     return {"spec": {"containers": [container]}}
+
+
+def fetch(run: WorkflowRun, call: Call) -> dict[str, Any]:
+    """What an importer names at an address is brought to where its artifact is to be."""
+    [name] = call.step.makes
+    keys = {
+        variable: {"secretKeyRef": {"name": STORE_KEYS, "key": key, "optional": True}}
+        for variable, key in (
+            ("PADDLECLOUD_STORE_ACCESS_KEY", "access-key"),
+            ("PADDLECLOUD_STORE_SECRET_KEY", "secret-key"),
+        )
+    }
+    container: dict[str, Any] = {
+        "name": "main",
+        "image": FETCHER[0],
+        "command": [*FETCHER[1:], artifact_place(run, call, name)],
+        "env": [
+            {"name": ADDRESS, "value": address_of(call)},
+            *({"name": variable, "valueFrom": source} for variable, source in keys.items()),
+        ],
+        "volumeMounts": [{"name": CLAIM, "mountPath": ARTIFACTS}],
+    }
+    volume = {"name": CLAIM, "persistentVolumeClaim": {"claimName": CLAIM}}
+    return {"spec": {"containers": [container], "volumes": [volume]}}
 
 
 def argo(run: WorkflowRun, call: Call) -> dict[str, Any]:
@@ -193,7 +223,9 @@ def launched(made: dict[str, Any], order: dict[str, Any], call: Call, paths: lis
     container = spec["containers"][0]
     order = {"image": container.get("image", ""), **order}
     command = [*(container.get("command") or ()), *(container.get("args") or ())]
-    container["command"] = ["python3", f"{PLACE}/{LAUNCHER_KEY}", json.dumps(order, sort_keys=True), *command]
+    by = list(FUNCTION) if tuple(command[:3]) == FUNCTION else ["python3", f"{PLACE}/{LAUNCHER_KEY}"]
+    rest = command[3:] if tuple(command[:3]) == FUNCTION else command
+    container["command"] = [*by, json.dumps(order, sort_keys=True), *rest]
     container.pop("args", None)
     container["env"] = [
         *(container.get("env") or ()),
@@ -266,5 +298,5 @@ def flat(artifacts: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 BUILDERS: dict[str, Callable[[WorkflowRun, Call], dict[str, Any]]] = {
-    "plain": plain, "argo": argo, "ir": ir, "deed": deed,
+    "plain": plain, "argo": argo, "ir": ir, "deed": deed, "importer": fetch,
 }  # fmt: skip

@@ -14,7 +14,10 @@ def begun_again(run: WorkflowRun, graph: Graph) -> WorkflowRunStatus:
     # What comes however the rest ended comes again: it is told another end.
     last = {s.name for s in graph.every_step() if s.always}
     nodes = {
-        path: node if stays(path, node, last, reset) else anew(node, by_hand=touched(path, reset))
+        # Those of this round were made ready before a crash.
+        path: node
+        if node.round >= run.spec.retries or stays(path, node, last, reset)
+        else anew(node, by_hand=touched(path, reset))
         for path, node in run.status.nodes.items()
     }
     return run.status.but(

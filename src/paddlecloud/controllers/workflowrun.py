@@ -8,15 +8,21 @@ attempt is a pod of another name, so that whoever dies between two writes goes o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from graphlib import CycleError, TopologicalSorter
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from ..api.core import ConfigMap, Pod
-from ..api.meta import Condition, Progress, Resource
-from ..api.workflowgraph import Graph, Step, graph_of
-from ..api.workflowrun import RunPhase, StepPhase, StepStatus, WorkflowRun, WorkflowRunStatus
+from ..api.meta import Condition, Progress
+from ..api.workflowgraph import Graph
+from ..api.workflowrun import (
+    RunPhase,
+    StepPhase,
+    StepRecords,
+    StepStatus,
+    WorkflowRun,
+    WorkflowRunStatus,
+)
 from ..api.workflowservice import StepCache
 from .conditions import condition, progressing, set_conditions, waiting
 from .contract import (
@@ -28,44 +34,66 @@ from .contract import (
     Ref,
     Selection,
     Snapshot,
-    Update,
-    difference,
 )
-from .workflowcache import kept, usable
-from .workflowimports import imported
-from .workflowpods import NODE_ANNOTATION, RUN_LABEL, STEP_LABEL, made_artifacts, make_pod, needs_of, pod_name
-from .workflowreport import handed, hindrance, moment, recorded, terminated
+from .workflowpackages import PACKAGE_KEY, known_parameters, package_of, problem_of
+from .workflowpods import NODE_ANNOTATION, RUN_LABEL, STEP_LABEL, make_pod, needs_of, pod_name
+from .workflowrecords import gathered
+from .workflowrecords import kept as kept_records
 from .workflowretries import begun_again
+from .workflowsight import Sight
 from .workflowvalues import NoValue, text_of
-from .workflowwalk import Call, Walk
+from .workflowwalk import Call, Walk, told
 
-PACKAGE_KEY = "graph.json"
 ID_LABEL = "workflows.paddlepaddle.org/id"
 """By which the pipelines service knows a run; a run somebody made by hand has its uid."""
-__all__ = ["CONTROLLER", "NODE_ANNOTATION", "PACKAGE_KEY", "RUN_LABEL", "STEP_LABEL", "reconcile"]
+__all__ = [
+    "CONTROLLER", "NODE_ANNOTATION", "PACKAGE_KEY", "RUN_LABEL", "STEP_LABEL",
+    "known_parameters", "problem_of", "reconcile",
+]  # fmt: skip
 
 
 def reconcile(run: WorkflowRun, seen: Snapshot) -> Decision:
     pods = seen.owned(Pod)
+    records = tuple(seen.owned(StepRecords).values())
     again = run.spec.retries > run.status.retries
     if run.status.phase.final and not again:
-        return Decision(run.status, tuple(pods.values()))
+        return Decision(run.status, (*pods.values(), *records))
     graph, wait = package_of(run, seen)
     if graph is None:
         conditions = set_conditions(run.status.conditions, [wait] if wait else [], seen.now)
-        return Decision(run.status.but(conditions=conditions), tuple(pods.values()))
-    if again:
-        run = run.but(status=begun_again(run, graph))
-    if run.spec.stop or overdue(run, graph, seen.now):
-        return ended_early(run, seen, pods)
-    return gone_on(run, graph, seen, pods)
+        return Decision(run.status.but(conditions=conditions), (*pods.values(), *records))
+    whole = resumed(gathered(run, records), graph)
+    if run.spec.stop or overdue(whole, graph, seen.now):
+        decision = ended_early(whole, seen, pods)
+    else:
+        decision = gone_on(whole, graph, seen, pods)
+    assert isinstance(decision.status, WorkflowRunStatus)
+    laid = kept_records(run, decision.status, records)
+    return replace(
+        decision,
+        status=laid.status,
+        children=(*decision.children, *laid.children),
+        changes=(*decision.changes, *laid.changes),
+        notes=notes(laid.status),
+    )
+
+
+def resumed(run: WorkflowRun, graph: Graph) -> WorkflowRun:
+    """The run as it goes on, if somebody asked for that after its end."""
+    again = run.spec.retries > run.status.retries
+    return run.but(status=begun_again(run, graph)) if again else run
+
+
+def walked(run: WorkflowRun, graph: Graph, sight: Sight) -> tuple[Walk, StepPhase]:
+    parameters = {k: v for k, v in graph.parameters.items() if v is not None} | run.spec.parameters
+    walk = Walk(graph, run.status.nodes, sight.look, facts_of(run, parameters))
+    return walk, walk.whole(parameters)
 
 
 def gone_on(run: WorkflowRun, graph: Graph, seen: Snapshot, pods: dict[str, Pod]) -> Decision:
     sight = Sight(run, seen, pods)
-    parameters = {k: v for k, v in graph.parameters.items() if v is not None} | run.spec.parameters
-    walk = Walk(graph, run.status.nodes, sight.look, facts_of(run, parameters))
-    phase = run_phase(walk.whole(parameters), walk.nodes)
+    walk, ended = walked(run, graph, sight)
+    phase = run_phase(ended, walk.nodes)
     calls = limited(sight.calls, graph.limit, walk.nodes)
     wanted, needs = [], list(needs_of(run, calls))
     for call in calls:
@@ -76,140 +104,25 @@ def gone_on(run: WorkflowRun, graph: Graph, seen: Snapshot, pods: dict[str, Pod]
                 phase=StepPhase.FAILED, message=str(error), finished_at=seen.now
             )
             phase = RunPhase.RUNNING
+    nodes = walk.nodes
+    if run.spec.retries:
+        nodes = {path: told(node, round=run.spec.retries) for path, node in nodes.items()}
     status = WorkflowRunStatus(
         phase=phase,
-        nodes=walk.nodes,
+        nodes=nodes,
         start_time=run.status.start_time or seen.now,
         completion_time=seen.now if phase.final else None,
-        progress=progress_of(walk.nodes),
-        conditions=set_conditions(run.status.conditions, conditions_of(phase, walk.nodes), seen.now),
+        progress=progress_of(nodes),
+        conditions=set_conditions(run.status.conditions, conditions_of(phase, nodes), seen.now),
         retries=run.status.retries,
     )
     soonest = [s for s in (sight.soonest, seconds_left(status, graph, seen.now)) if s is not None]
     return Decision(
         status,
         (*pods.values(), *wanted),
-        notes=notes(status),
         needs=(*needs, *sight.keep),
         changes=tuple(sight.corrections),
         check_again=min(soonest) if soonest and not phase.final else None,
-    )
-
-
-@dataclass
-class Sight:
-    """What is seen of the steps that are called, and which of them are to be started."""
-
-    run: WorkflowRun
-    seen: Snapshot
-    pods: Mapping[str, Pod]
-    calls: list[Call] = field(default_factory=list)
-    attempts: dict[str, int] = field(default_factory=dict)
-    keep: list[Resource] = field(default_factory=list)
-    corrections: list[Update] = field(default_factory=list)
-    soonest: float | None = None
-
-    def look(self, call: Call, record: StepStatus) -> StepStatus:
-        if record.phase.final:
-            return record
-        node = self.observed(call, record)
-        while (again := retried(call.step, node, self.seen.now)) is not None:
-            node = self.observed(call, again)
-            if node is again:
-                break
-        if node.phase is StepPhase.SUCCEEDED and (entry := kept(self.run, call, node)):
-            self.remember(entry, node)
-        if node.phase is StepPhase.WAITING:
-            return self.started(call, node)
-        return node
-
-    def remember(self, entry: StepCache, node: StepStatus) -> None:
-        there = next((e for e in self.seen.all(StepCache) if e.name == entry.name), None)
-        if there is None:
-            self.keep.append(entry)
-        elif node.anew and (patch := difference(there, entry)):
-            # It was done again because what is remembered is no good.
-            self.corrections.append(Update(there, patch))
-
-    def observed(self, call: Call, record: StepStatus) -> StepStatus:
-        """The record with what its pod says; the same record when there is no pod and never was."""
-        name = pod_name(self.run, call.path, record.attempt)
-        pod = self.pods.get(name)
-        if pod is not None:
-            return seen_step(self.run, call, record, (pod, self.seen))
-        if record.phase is StepPhase.RUNNING:
-            message = f"pod {record.pod} was deleted"
-            return record.but(phase=StepPhase.FAILED, finished_at=self.seen.now, message=message)
-        return record
-
-    def started(self, call: Call, node: StepStatus) -> StepStatus:
-        if call.step.form == "importer":
-            return imported(self.run, call, node, self.seen.now)
-        entries = {e.name: e for e in self.seen.all(StepCache)}
-        if not node.anew and (entry := usable(call, entries, self.seen.now)):
-            now = self.seen.now
-            return node.but(
-                phase=StepPhase.SUCCEEDED, cached=True, started_at=now, finished_at=now,
-                inputs=recorded(call.inputs),
-                outputs=entry.spec.outputs, artifacts=entry.spec.artifacts,
-                message=f"taken from step {entry.spec.step} of run {entry.spec.run}",
-            )  # fmt: skip
-        if node.not_before and node.not_before > self.seen.now:
-            left = (node.not_before - self.seen.now).total_seconds()
-            self.soonest = left if self.soonest is None else min(self.soonest, left)
-            return node
-        self.calls.append(call)
-        self.attempts[call.path] = node.attempt
-        return node
-
-
-def seen_step(run: WorkflowRun, call: Call, old: StepStatus, sight: tuple[Pod, Snapshot]) -> StepStatus:
-    pod, seen = sight
-    began = old.started_at or moment(pod.status.get("startTime")) or seen.now
-    step = old.but(
-        phase=StepPhase.RUNNING,
-        pod=pod.name,
-        started_at=began,
-        inputs=recorded(call.inputs),
-        not_before=None,
-        message=hindrance(pod),
-    )
-    ended = terminated(pod)
-    if pod.phase == "Succeeded":
-        finished = moment(ended.get("finishedAt")) or seen.now
-        outputs, said = handed(ended, {m.name: m for m in seen.all(ConfigMap)})
-        if call.step.form == "plain":
-            outputs = {name: text_of(value) for name, value in outputs.items()}
-        artifacts = {n: {**a, **(said.get(n) or {})} for n, a in made_artifacts(run, call).items()}
-        return step.but(
-            phase=StepPhase.SUCCEEDED,
-            finished_at=finished,
-            outputs=recorded(outputs),
-            artifacts=recorded(artifacts),
-        )
-    if pod.phase == "Failed":
-        said_last = (
-            str(seen.answers.get(LogQuestion(pod.namespace, pod.name)) or "").rstrip().splitlines()[-8:]
-        )
-        why = str(pod.status.get("message") or "")
-        message = "\n".join([why, *said_last] if why else said_last) or f"exit code {ended.get('exitCode')}"
-        return step.but(phase=StepPhase.FAILED, finished_at=seen.now, message=message)
-    return step
-
-
-def retried(step: Step, node: StepStatus, now: datetime) -> StepStatus | None:
-    """The next attempt of a step that failed, if it has one."""
-    used = node.attempt - node.first_attempt
-    if node.phase is not StepPhase.FAILED or used >= step.retry.limit:
-        return None
-    pause = min(step.retry.seconds * step.retry.factor**used, step.retry.longest)
-    ended = node.finished_at or now
-    return StepStatus(
-        attempt=node.attempt + 1,
-        first_attempt=node.first_attempt,
-        anew=node.anew,
-        not_before=ended + timedelta(seconds=pause) if pause else None,
-        message=f"attempt {used + 1} failed: {node.message}",
     )
 
 
@@ -240,7 +153,7 @@ def ended_early(run: WorkflowRun, seen: Snapshot, pods: dict[str, Pod]) -> Decis
         progress=progress_of(nodes),
         conditions=set_conditions(run.status.conditions, told, seen.now),
     )
-    return Decision(status, tuple(p for p in pods.values() if p.finished), notes=notes(status))
+    return Decision(status, tuple(p for p in pods.values() if p.finished))
 
 
 def overdue(run: WorkflowRun, graph: Graph, now: datetime) -> bool:
@@ -255,7 +168,22 @@ def seconds_left(status: WorkflowRunStatus, graph: Graph, now: datetime) -> floa
 
 
 def asks(run: WorkflowRun, seen: Snapshot) -> tuple[Question, ...]:
-    """The last words of steps that failed and are not told yet."""
+    """The last words of steps that failed and are not told yet, and what the cache has for those to start."""
+    again = run.spec.retries > run.status.retries
+    if run.status.phase.final and not again:
+        return ()
+    run = gathered(run, seen.owned(StepRecords).values())
+    graph, _ = package_of(run, seen)
+    if graph is None or run.spec.stop:
+        return last_words(run, seen)
+    if not any(step.cache.enabled for step in graph.every_step()):
+        return last_words(run, seen)
+    sight = Sight(run := resumed(run, graph), seen, seen.owned(Pod))
+    walked(run, graph, sight)
+    return (*last_words(run, seen), *sight.entries)
+
+
+def last_words(run: WorkflowRun, seen: Snapshot) -> tuple[Question, ...]:
     told = {n.pod for n in run.status.nodes.values() if n.phase.final}
     told |= {pod_name(run, path, a) for path, n in run.status.nodes.items() for a in range(n.attempt)}
     return tuple(
@@ -271,7 +199,6 @@ def related(run: WorkflowRun) -> tuple[Ref | Selection, ...]:
     return (
         Ref(ConfigMap, run.namespace, run.spec.pipeline.package),
         Selection(ConfigMap, run.namespace, ((RUN_LABEL, run.name),)),
-        Selection(StepCache, run.namespace),
     )
 
 
@@ -279,8 +206,8 @@ CONTROLLER = Controller(
     "workflowrun",
     WorkflowRun,
     reconcile,
-    owns=(Pod,),
-    reads=(ConfigMap, StepCache),
+    owns=(Pod, StepRecords),
+    reads=(ConfigMap,),
     patches=(StepCache,),
     related=related,
     asks=asks,
@@ -297,47 +224,6 @@ def facts_of(run: WorkflowRun, parameters: Mapping[str, Any]) -> dict[str, str]:
         "run.serviceAccountName": run.spec.service_account or "default",
         **{f"run.parameters.{name}": text_of(value) for name, value in parameters.items()},
     }
-
-
-def package_of(run: WorkflowRun, seen: Snapshot) -> tuple[Graph | None, Condition | None]:
-    name = run.spec.pipeline.package
-    package = seen.find(ConfigMap, name)
-    if package is None or PACKAGE_KEY not in package.data:
-        return None, waiting(
-            "WaitingForPackage", f"waits for the package in ConfigMap {name}; upload the pipeline"
-        )
-    try:
-        graph = graph_of(package.data[PACKAGE_KEY])
-    except ValueError as error:
-        return None, waiting("BrokenPackage", f"the package in ConfigMap {name} cannot be read: {error}")
-    if problem := problem_of(graph):
-        return None, waiting("BrokenPackage", f"the package in ConfigMap {name} makes no sense: {problem}")
-    return graph, None
-
-
-def problem_of(graph: Graph) -> str:
-    """What would keep a run of the graph from ever ending."""
-    for steps in (graph.steps, *(g.steps for g in graph.graphs.values())):
-        if problem := problem_of_steps(steps):
-            return problem
-    for step in graph.every_step():
-        if step.graph and step.graph not in graph.graphs:
-            return f"step {step.name} is graph {step.graph}, which does not exist"
-    return ""
-
-
-def problem_of_steps(steps: list[Step]) -> str:
-    names = [s.name for s in steps]
-    if twice := [n for n in names if names.count(n) > 1]:
-        return f"two steps are called {twice[0]}"
-    for step in steps:
-        if unknown := step.needs() - set(names):
-            return f"step {step.name} needs step {min(unknown)}, which does not exist"
-    try:
-        TopologicalSorter({s.name: sorted(s.needs()) for s in steps}).prepare()
-    except CycleError as error:
-        return f"its steps wait for each other: {' → '.join(error.args[1])}"
-    return ""
 
 
 def run_phase(phase: StepPhase, nodes: Mapping[str, StepStatus]) -> RunPhase:
@@ -381,13 +267,3 @@ def notes(status: WorkflowRunStatus) -> tuple[Note, ...]:
         message = next((c.message for c in status.conditions if c.type == "Succeeded"), "")
         return (Note("Warning", status.phase.value, message[:1000]),)
     return ()
-
-
-def known_parameters(graph: Graph, given: Mapping[str, Any]) -> str:
-    """What is wrong with the parameters of a run; empty when nothing is."""
-    if unknown := sorted(set(given) - set(graph.parameters)):
-        has = ", ".join(sorted(graph.parameters)) or "none"
-        return f"pipeline {graph.name} has no parameter {unknown[0]!r}; it has {has}"
-    if missing := sorted(n for n, v in graph.parameters.items() if v is None and n not in given):
-        return f"pipeline {graph.name} needs parameter {missing[0]!r}, which was not given"
-    return ""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
 from ..api.workflowgraph import Binding, Graph, Step, SubGraph
 from ..api.workflowrun import StepPhase, StepStatus
 from .workflowvalues import NoValue, Result, Scope, artifact, holds, items_of, resolve
 
+UNKNOWN = StepStatus()
 DEEPEST = 64
 """Graphs within graphs; one that contains itself must end somewhere."""
 
@@ -47,8 +47,7 @@ class Walk:
     def whole(self, parameters: Mapping[str, Any]) -> StepPhase:
         lenient = all(step.form == "plain" for step in self.graph.every_step())
         scope = Scope(parameters, {}, {}, self.facts, lenient)
-        body = SubGraph(steps=self.graph.steps)
-        phase = self.steps("", body, scope, 0).phase
+        phase = self.steps("", self.graph.top, scope, 0).phase
         if phase.final and self.graph.on_exit is not None:
             status = {"run.status": "Failed" if phase is StepPhase.FAILED else "Succeeded"}
             last = replace(scope, facts={**self.facts, **status})
@@ -63,7 +62,7 @@ class Walk:
         """All steps of a graph, each after what it needs."""
         results: dict[str, Result] = {}
         scope = replace(scope, results=results)
-        for step in in_order(graph.steps):
+        for step in graph.ordered:
             results[step.name] = self.step(prefix + step.name, step, scope, depth)
         return Result(
             phase_of(results.values()),
@@ -124,8 +123,8 @@ class Walk:
             return self.inner(path, step, (inputs, artifacts), depth)
         extras = {name: resolve(b, scope, inputs) for name, b in step.extras.items()}
         call = Call(path, step, inputs, artifacts, scope.facts, extras)
-        node = self.look(call, self.records.get(path, StepStatus()))
-        self.nodes[path] = node.but(step=step.name, display=step.display or step.name)
+        node = self.look(call, self.records.get(path, UNKNOWN))
+        self.nodes[path] = told(node, step=step.name, display=step.display or step.name)
         return Result(node.phase, node.outputs, node.artifacts)
 
     def inner(
@@ -141,30 +140,32 @@ class Walk:
         return result
 
     def group(self, path: str, step: Step, phase: StepPhase) -> None:
-        record = self.records.get(path, StepStatus())
-        self.nodes[path] = record.but(
-            phase=phase, group=True, step=step.name, display=step.display or step.name, message=""
+        record = self.records.get(path, UNKNOWN)
+        self.nodes[path] = told(
+            record, phase=phase, group=True, step=step.name, display=step.display or step.name, message=""
         )
 
     def note(self, path: str, step: Step, phase: StepPhase, why: str) -> Result:
         """A step that is not called, and why."""
-        record = self.records.get(path, StepStatus())
+        record = self.records.get(path, UNKNOWN)
         grouped = bool(step.graph or step.each)
-        self.nodes[path] = record.but(
-            phase=phase, message=why, step=step.name, display=step.display or step.name, group=grouped
+        self.nodes[path] = told(
+            record, phase=phase, message=why, step=step.name, display=step.display or step.name, group=grouped
         )
         return Result(phase)
 
 
-def in_order(steps: list[Step]) -> Iterable[Step]:
-    by_name = {s.name: s for s in steps}
-    order = TopologicalSorter({s.name: sorted(s.needs() & set(by_name)) for s in steps})
-    return (by_name[name] for name in order.static_order())
+def told(record: StepStatus, **changes: Any) -> StepStatus:
+    """The record with the changes; itself where they change nothing: most of a thousand do not."""
+    same = all(getattr(record, name) == value for name, value in changes.items())
+    return record if same else record.but(**changes)
 
 
 def readiness(step: Step, results: Mapping[str, Result], after_skipped: bool) -> tuple[StepPhase, str]:
     """Running when it may be called, else what it is instead, and why."""
-    needed = {name: results.get(name, Result()).phase for name in sorted(step.needs())}
+    needed = {
+        name: results[name].phase if name in results else UNKNOWN.phase for name in sorted(step.needs())
+    }
     if step.always:
         open_ones = [name for name, phase in needed.items() if not phase.final]
         return (StepPhase.WAITING, f"waits for {open_ones[0]}") if open_ones else (StepPhase.RUNNING, "")

@@ -87,6 +87,10 @@ class BucketStore:
             raise NotFound(f"the store {self} has no file {sha256}")
         return found
 
+    def object(self, key: str) -> BinaryIO | None:
+        """The bytes under a key of somebody else's choice; None where there is nothing."""
+        return self._requests.stream(self._url(key)) if key else None
+
     def local(self, sha256: str) -> Path | None:
         return None
 

@@ -43,6 +43,8 @@ def warmth_of(suite: Suite, environment: Environment, order: Mapping[str, Any]) 
     if argv[1:2] != ["-m"] or len(argv) < 3 or argv[0] not in PROGRAMS or argv[2] not in suite.says.warm:
         return None
     packages = tuple(p for p in environment.variables.get("PYTHONPATH", "").split(":") if p)
+    if suite.code is not None:
+        packages = (*packages, str(suite.code))
     said = {k: v for k, v in suite.says.env.items() if k != "PATH"}
     return Warmth(environment.bin / "python", tuple(suite.says.warm), packages, tuple(sorted(said.items())))
 

@@ -8,7 +8,7 @@ import sys
 
 from ...api.meta import Key
 from ...api.model import Lineage, ModelPhase, ModelSource, ModelVersion
-from ...errors import Failed
+from ...errors import AlreadyExists, Failed
 from ...sdk.client import Client
 from ...sdk.hub import About, add_version, changes, move_alias
 from ...sdk.waiting import wait_for
@@ -35,6 +35,8 @@ COMPONENT = Component(
     outputs=("version", "model", "files"),
     types={"timeout": "Integer"},
 )
+OTHERS = 5
+"""Runs that may move the same alias meanwhile."""
 EXPORTED = "inference"
 """Where a training leaves what it exported, on the volume of the pipeline."""
 
@@ -63,8 +65,19 @@ def work(client: Client, inputs: Inputs) -> dict[str, str]:
     if stored.status.phase is ModelPhase.FAILED:
         why = next((c.message for c in stored.status.conditions if c.message), "no reason was given")
         raise Failed(f"ModelVersion {version.key} could not be stored: {why}")
-    move_alias(client, model, inputs["model_version"], version.name, why=f"run {run}" if run else "pushed")
+    point(client, model, inputs["model_version"], version.name, f"run {run}" if run else "pushed")
     return {"version": version.name, "model": model.name, "files": str(len(stored.status.files))}
+
+
+def point(client: Client, model: Key, alias: str, version: str, why: str) -> None:
+    """Move the alias; of two runs that end at the same moment one comes after the other."""
+    for _ in range(OTHERS):
+        try:
+            move_alias(client, model, alias, version, why=why)
+            return
+        except AlreadyExists as error:
+            print(f"{error.message}; it is moved again", flush=True)
+    move_alias(client, model, alias, version, why=why)
 
 
 def forget(client: Client, model: Key, alias: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ...api.batch import Job
 from ...api.core import Service
 from ...api.meta import Key, Metadata
 from ...api.paddlejob import PaddleJob, PaddleJobSpec, Phase, Role, SampleSetRef
-from ...errors import Failed
+from ...errors import Failed, WrongUse
 from ...sdk.client import Client
 from ...sdk.waiting import wait_for
 from ..actions import carry_out, checked, remove
@@ -48,6 +48,7 @@ COMPONENT = Component(
         "need_convert": "True",
         "arguments": "",
         "dataset": "",
+        "folder": "",
         "worker_replicas": "1",
         "ps_replicas": "0",
         "gpu_per_node": "0",
@@ -73,6 +74,7 @@ def work(client: Client, inputs: Inputs) -> dict[str, str]:
     if checked(inputs["action"]) == "delete":
         return taken_away(client, key)
     check_project(inputs)
+    check_folder(inputs)
     make_claim(client, Key(key.namespace, inputs["pvc_name"]))
     if inputs["action"] == "apply":
         forget_failure(client, key)
@@ -87,7 +89,7 @@ def work(client: Client, inputs: Inputs) -> dict[str, str]:
         export(client, key, inputs)
     metrics = job.status.progress.metrics if job.status.progress else {}
     path = exported(inputs) if inputs["project"] else f"{key.name}/inference"
-    return {"name": key.name, "model_path": path, "metrics": json.dumps(metrics)}
+    return {"name": key.name, "model_path": within(inputs, path), "metrics": json.dumps(metrics)}
 
 
 def taken_away(client: Client, key: Key) -> dict[str, str]:
@@ -106,7 +108,7 @@ def forget_failure(client: Client, key: Key) -> None:
 
 def show_curves(client: Client, key: Key, inputs: Inputs) -> None:
     where = curves_key(key)
-    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{TASK}/models/vdl/")):
+    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{TASK}/{within(inputs, 'models/vdl/')}")):
         client.apply(part)
     print(f"curves: kubectl port-forward svc/{where.name} -n {where.namespace} 8040:8040", flush=True)
 
@@ -168,7 +170,7 @@ def pod_of(inputs: Inputs, command: list[str], name: str) -> dict[str, Any]:
         "image": inputs["image"],
         "command": command,
         "volumeMounts": [
-            {"name": "task-center", "mountPath": TASK},
+            {"name": "task-center", "mountPath": TASK, **part_of(inputs)},
             {"name": "dshm", "mountPath": "/dev/shm"},
         ],
     }
@@ -179,6 +181,22 @@ def pod_of(inputs: Inputs, command: list[str], name: str) -> dict[str, Any]:
         {"name": "dshm", "emptyDir": {"medium": "Memory"}},
     ]
     return {"containers": [container], "volumes": volumes}
+
+
+def check_folder(inputs: Inputs) -> None:
+    folder = inputs["folder"]
+    if ".." in folder.split("/"):
+        raise WrongUse(f"folder {folder!r} is no folder of the volume", next_step="folder=runs/first")
+
+
+def part_of(inputs: Inputs) -> dict[str, str]:
+    """What of the volume the training sees: a folder of its own, so that others may train beside it."""
+    return {"subPath": inputs["folder"].strip("/")} if inputs["folder"] else {}
+
+
+def within(inputs: Inputs, path: str) -> str:
+    """A path as the whole volume has it."""
+    return f"{inputs['folder'].strip('/')}/{path}" if inputs["folder"] else path
 
 
 def say(job: PaddleJob) -> None:

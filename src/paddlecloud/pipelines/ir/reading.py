@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from ...api.workflowgraph import Artifact, Binding, Cache, Each, Graph, Output, Retry, Step, SubGraph
-from ...controllers.workflowimports import local_path
+from ...controllers.workflowimports import fetched
 from ...controllers.workflowvalues import NoValue
 from ...errors import WrongUse
 from ..durations import duration
@@ -118,7 +118,7 @@ class Reading:
         label = component["executorLabel"]
         executor, settings = self.executors[label], self.settings.get(label) or {}
         if "importer" in executor:
-            return importer(name, executor["importer"])
+            return importer(name, executor["importer"], self.name)
         container = executor["container"]
         if deed := claim_deed(container):
             return deed
@@ -145,7 +145,7 @@ class Reading:
         return {**inner, "extras": extras}
 
 
-def importer(name: str, said: Body) -> Body:
+def importer(name: str, said: Body, scope: str) -> Body:
     """A step that only names an artifact; where it is may be known in the run alone."""
     uri = said.get("artifactUri") or {}
     order: Body = {"reimport": bool(said.get("reimport")), "metadata": whole(said.get("metadata") or {})}
@@ -154,11 +154,13 @@ def importer(name: str, said: Body) -> Body:
     else:
         order["uri"] = str(uri.get("constant") or "")
         try:
-            local_path(order["uri"])
+            fetched(order["uri"])
         except NoValue as error:
             raise WrongUse(f"task {name}: {error}") from error
     kind = (said.get("typeSchema") or {}).get("schemaTitle") or ""
-    return {"form": "importer", "pod": order, "makes": {"artifact": Artifact(type=kind)}}
+    # One that is not to be imported anew is the same as long as its address is.
+    cache = Cache(enabled=not order["reimport"], scope=scope)
+    return {"form": "importer", "pod": order, "makes": {"artifact": Artifact(type=kind)}, "cache": cache}
 
 
 def default_of(definition: Body) -> Any:

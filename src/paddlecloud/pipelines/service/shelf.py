@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from ...api.core import ConfigMap
 from ...api.meta import Metadata, Resource
 from ...api.workflowgraph import graph_of
-from ...api.workflowrun import PipelineRef, WorkflowRun, WorkflowRunSpec
+from ...api.workflowrun import PipelineRef, StepRecords, WorkflowRun, WorkflowRunSpec
 from ...api.workflowservice import (
     Experiment,
     ExperimentSpec,
@@ -28,6 +28,8 @@ from ...api.workflowservice import (
     RecurringRunSpec,
 )
 from ...cluster.client import Client
+from ...controllers.workflowpods import RUN_LABEL
+from ...controllers.workflowrecords import gathered
 from ...controllers.workflowrun import ID_LABEL, PACKAGE_KEY, known_parameters
 from ...errors import AlreadyExists, BadRequest, NotFound, WrongUse
 from ..reading import Package
@@ -58,7 +60,11 @@ class Shelf:
         return found
 
     async def run(self, id: str) -> WorkflowRun:
-        return await self.by_id(WorkflowRun, id, "run")
+        """With all its steps."""
+        run = await self.by_id(WorkflowRun, id, "run")
+        if not run.status.records:
+            return run
+        return gathered(run, await self.all(StepRecords, {RUN_LABEL: run.name}))
 
     async def recurring_run(self, id: str) -> RecurringRun:
         return await self.by_id(RecurringRun, id, "recurring run")

@@ -14,6 +14,7 @@ from ...api.workflowrun import RunPhase, StepPhase, StepStatus, WorkflowRun
 from ...api.workflowservice import Experiment, Pipeline, PipelineVersion
 from ...controllers.workflowrun import ID_LABEL
 from ...controllers.workflowvalues import text_of
+from ..artifacts import BUCKET, PUBLISHED, folder
 
 Body = dict[str, Any]
 STATES = {
@@ -181,7 +182,12 @@ def workflow_manifest(run: WorkflowRun, text: Body) -> str:
 
 def node_v1(run: WorkflowRun, path: str, node: StepStatus) -> Body:
     outputs = [{"name": n, "value": text_of(v)} for n, v in node.outputs.items()]
-    artifacts = [{"name": n, "path": a.get("uri", "")} for n, a in node.artifacts.items()]
+    published = run.metadata.annotations.get(PUBLISHED)
+    artifacts = [
+        {"name": n, "path": a.get("uri", "")}
+        | ({"s3": {"bucket": BUCKET, "key": f"{folder(run)}/{path}/{n}"}} if published else {})
+        for n, a in node.artifacts.items()
+    ]
     children = [p for p in run.status.nodes if p.rpartition("/")[0] == path]
     return said({
         "id": path, "name": f"{run.name}.{path}", "displayName": node.display or path,

@@ -63,6 +63,7 @@ def graph_of(template: Template, values: Mapping[str, Given]) -> Graph:
         image=template.image,
         dataset=data.output("name"),
         pvc_name=claim,
+        folder=made("runs/{{run.name}}"),
         worker_replicas=pipeline.parameter("workers"),
         clean_pod_policy="Never",
         **told,
