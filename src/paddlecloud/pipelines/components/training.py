@@ -31,6 +31,7 @@ from ..suitecommands import (
 )
 
 DATA = "/mnt/dataset"
+CURVES = f"{TASK}/models/vdl"
 COMPONENT = Component(
     "training",
     "Train: make a PaddleJob and wait until it has ended.",
@@ -106,7 +107,7 @@ def forget_failure(client: Client, key: Key) -> None:
 
 def show_curves(client: Client, key: Key, inputs: Inputs) -> None:
     where = curves_key(key)
-    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{TASK}/models/vdl/")):
+    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{CURVES}/")):
         client.apply(part)
     print(f"curves: kubectl port-forward svc/{where.name} -n {where.namespace} 8040:8040", flush=True)
 
@@ -152,8 +153,9 @@ def make_job(key: Key, inputs: Inputs) -> PaddleJob:
 def command_of(key: Key, inputs: Inputs) -> list[str]:
     if inputs["project"]:
         return train_command(inputs)
+    curves = ["--curves", f"{CURVES}/{key.name}"] if yes(inputs["use_visualdl"]) else []
     return [
-        "python", "train.py", "--data", DATA, "--output", f"{TASK}/{key.name}/inference",
+        "python", "train.py", "--data", DATA, "--output", f"{TASK}/{key.name}/inference", *curves,
         *shlex.split(inputs["arguments"]),
     ]  # fmt: skip
 
@@ -183,7 +185,7 @@ def pod_of(inputs: Inputs, command: list[str], name: str) -> dict[str, Any]:
 
 def say(job: PaddleJob) -> None:
     progress = job.status.progress
-    far = f" {progress.done:g}/{progress.total:g} {progress.unit}" if progress and progress.total else ""
+    far = f" {progress.done:.0f}/{progress.total:.0f} {progress.unit}" if progress and progress.total else ""
     print(f"paddlejob {job.name}: {job.status.phase.value}{far}", flush=True)
 
 
