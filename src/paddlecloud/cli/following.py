@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
@@ -155,9 +156,9 @@ class View:
             return
         self._noted = text
         if self._bars is None:
-            self._console.print(f"{name:<{WIDEST}} {text}")
+            self._console.print(f"{name:<{WIDEST}} {text}", markup=False, soft_wrap=True)
         elif name in self._tasks:
-            self._bars.update(self._tasks[name], description=text)
+            self._bars.update(self._tasks[name], description=escape(text))
 
     def part(self, name: str, line: str) -> None:
         """A line that a step said; where it tells how far the step is, the bar shows it."""
@@ -181,4 +182,4 @@ class View:
         elif self._bars is None and (told.done == whole or time.monotonic() - self._last >= PLAIN_EVERY):
             self._last = time.monotonic()
             share = f"{100 * told.done / whole:3.0f}%" if whole else " " * 4
-            self._console.print(f"{'training':<{WIDEST}} {share}  {words(told)}")
+            self._console.print(f"{'training':<{WIDEST}} {share}  {words(told)}", soft_wrap=True)

@@ -92,14 +92,15 @@ def accuracy(run: WorkflowRun, step: str) -> float:
 
 def addresses(console: Console, client: Client, identity: Identity, run: WorkflowRun, model: str) -> None:
     first, last = (run.status.nodes[s].outputs["version"] for s in ("first-version", "second-version"))
-    console.print(
-        f"accuracy   {first} {accuracy(run, 'first-requests'):.4f}  →  "
-        f"{last} {accuracy(run, 'last-requests'):.4f}"
+    before, after = (accuracy(run, s) for s in ("first-requests", "last-requests"))
+    host = client.get(PaddleService, NAMESPACE, model).status.url.removeprefix("http://")
+    lines = (
+        f"accuracy   {first} {before:.4f}  →  {last} {after:.4f}",
+        f"gateway    {identity.gateway}  with the header Host: {host}",
+        f"pipelines  {identity.pipelines}  run {run.spec.display_name!r}",
+        f"curves     {curves_place(client, curves_key(job_of(run)))}",
     )
-    url = client.get(PaddleService, NAMESPACE, model).status.url
-    console.print(f"gateway    {identity.gateway}  with the header Host: {url.removeprefix('http://')}")
-    console.print(f"pipelines  {identity.pipelines}  run {run.spec.display_name!r}")
-    console.print(f"curves     {curves_place(client, curves_key(job_of(run)))}")
+    console.print("\n".join(lines), markup=False, soft_wrap=True)
 
 
 def curves_place(client: Client, key: Key) -> str:

@@ -32,6 +32,8 @@ from ..suitecommands import (
 
 DATA = "/mnt/dataset"
 CURVES = f"{TASK}/models/vdl"
+LIVE = ("--cache-timeout=5",)
+"""VisualDL tells for twenty seconds what it has read once, in which a small training comes far."""
 COMPONENT = Component(
     "training",
     "Train: make a PaddleJob and wait until it has ended.",
@@ -107,7 +109,7 @@ def forget_failure(client: Client, key: Key) -> None:
 
 def show_curves(client: Client, key: Key, inputs: Inputs) -> None:
     where = curves_key(key)
-    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{CURVES}/")):
+    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{CURVES}/", flags=LIVE)):
         client.apply(part)
     print(f"curves: kubectl port-forward svc/{where.name} -n {where.namespace} 8040:8040", flush=True)
 
