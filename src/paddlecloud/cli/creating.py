@@ -1,4 +1,4 @@
-"""`pdc create configmap` and `pdc create secret generic`: objects of files and texts, as kubectl makes them."""
+"""`pdc create configmap` and `pdc create secret generic`: objects of files and texts, as kubectl does it."""
 
 from __future__ import annotations
 
