@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -112,8 +113,17 @@ def curves_place(client: Client, key: Key) -> str:
         return f"not shown: {error.message}"
     if int(server.status.get("availableReplicas") or 0):
         forward = f"pdc port-forward svc/{key.name} -n {key.namespace} {PORT}:{PORT}"
-        return f"http://{address}:{PORT}  or  {forward}"
+        return f"http://{address}:{PORT}  or  {forward}" if reached(address) else forward
     return f"not shown yet: {hindrance(client, key)}"
+
+
+def reached(address: str) -> bool:
+    """Whether programs of this machine reach Services: an ordinary user's may not."""
+    try:
+        socket.create_connection((address, PORT), 1).close()
+    except OSError:
+        return False
+    return True
 
 
 def hindrance(client: Client, key: Key) -> str:
