@@ -93,6 +93,7 @@ async def test_a_request_and_its_answer_go_through_unchanged() -> None:
 
     assert (answer.status, answer.headers["X-Answer"]) == (201, "yes")
     assert "X-Private" not in answer.headers
+    assert answer.headers["Paddlecloud-Revision"] == REVISION.name, "who answered"
     assert (said["method"], said["path"], said["body"]) == ("PUT", "/a%20b/c?x=%2F&y", "body")
     seen = said["headers"]
     assert (seen["host"], seen["x-mine"], seen["cookie"]) == ("shop.team.example.com", "1", "a=b")

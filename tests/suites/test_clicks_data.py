@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.suites.environments import suite
 
-from paddlecloud.cli.courses import rows_of_clicks, suite_code
+from paddlecloud.cli.courses import suite_code
 
 make_data = suite_code("wide-and-deep", "make_data")
 
@@ -28,10 +32,12 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Pat
 
 def test_a_row_has_one_feature_of_each_slot_and_can_be_asked_for(tmp_path: Path) -> None:
     folder = make_data.make(tmp_path / "data", 5, 3)
-    questions = list(rows_of_clicks(folder))
+    program = suite("wide-and-deep").folder / "code" / "questions.py"
+    subprocess.run([sys.executable, program, folder, tmp_path / "asked"], check=True)
+    questions = [json.loads(line) for line in (tmp_path / "asked").read_text().splitlines()]
 
-    assert len(questions) == 3 and {label for _, label in questions} <= {0, 1}
-    for fed, _ in questions:
+    assert len(questions) == 3 and {question["answer"] for question in questions} <= {0, 1}
+    for fed in (question["feed"] for question in questions):
         assert len(fed["dense_input"]) == make_data.DENSE
         for slot in range(make_data.SLOTS):
             first = 1 + slot * make_data.A_SLOT

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.suites.environments import python, suite, variables
 
+from paddlecloud.embedded.node.vdlrecords import scalars, whole_records
+
 PATIENCE = 180
 PROGRESS = re.compile(r"epoch \d+/2 step (\d+)/(\d+) loss (\d+\.\d{4}) accuracy [01]\.\d{3} samples/s \d+")
 
@@ -51,7 +53,8 @@ def trained(data: Path) -> "tuple[Path, list[str]]":
     output = data.parent / "model"
     workers = [
         start(
-            "train.py", "--data", str(data), "--output", str(output), "--epochs", "2",
+            "train.py", "--data", str(data), "--output", str(output), "--epochs", "2", "--early", "1",
+            "--curves", str(data.parent / "vdl"),
             POD_IP=address, PADDLE_PORT=str(port), PADDLE_TRAINER_ID=str(rank), PADDLE_TRAINERS_NUM="2",
             PADDLE_TRAINER_ENDPOINTS=",".join(f"{a}:{port}" for a in addresses), GLOO_SOCKET_IFNAME="lo",
         )
@@ -83,6 +86,27 @@ def test_the_export_is_whole_and_good(trained: "tuple[Path, list[str]]") -> None
     }  # fmt: skip
     assert json.loads((output / "metrics.json").read_text())["accuracy"] > 0.8
     assert [p.name for p in output.parent.iterdir() if p.name.startswith(".")] == []
+
+
+def test_the_early_model_lies_beside_it_and_the_curves_tell_both_epochs(
+    data: Path, trained: "tuple[Path, list[str]]"
+) -> None:
+    early, last = trained[0].with_name("epoch-1"), trained[0]
+    assert {p.name for p in early.iterdir()} == {p.name for p in last.iterdir()}
+    assert (early / "model.pdiparams").read_bytes() != (last / "model.pdiparams").read_bytes()
+    [file] = (data.parent / "vdl").iterdir()
+    content = file.read_bytes()
+    told = [one for begin, end in whole_records(content) for one in scalars(content[begin:end])]
+    steps = {tag: [one.step for one in told if one.tag == tag] for tag in {one.tag for one in told}}
+    assert steps["TRAIN/loss"] == list(range(5, 51, 5)) and steps["EVAL/accuracy"] == [25, 50]
+
+
+def test_the_test_images_become_questions(data: Path, tmp_path: Path) -> None:
+    assert run("questions.py", str(data), str(tmp_path / "asked")).returncode == 0
+    asked = [json.loads(line) for line in (tmp_path / "asked").read_text().splitlines()]
+    assert [one["answer"] for one in asked] == [n % 4 for n in range(100)]
+    [image] = asked[0]["feed"]["image"]
+    assert len(image) == 32 and {len(row) for row in image} == {32}
 
 
 def test_the_conversion_computes_the_same(trained: "tuple[Path, list[str]]", tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from .meta import Column, Resource, ruled
 
 SERVING, AUTOSCALING = "serving.knative.dev", "autoscaling.knative.dev"
 SERVICE_LABEL, REVISION_LABEL = f"{SERVING}/service", f"{SERVING}/revision"
+REVISION_HEADER = "Paddlecloud-Revision"
+"""By which our gateway tells whoever asks which revision answered."""
 MIRROR = "paddlecloud.org/mirror-percent"
 """Annotation of a Service: what of its default's requests its canary gets as a copy, too."""
 DOMAIN = "example.com"

@@ -1,15 +1,17 @@
-"""Following a run on the terminal: one line a step, a live bar while it trains, plain lines elsewhere.
+"""Following a run on the terminal: a bar a step, from what the step says; plain lines elsewhere.
 
-The bar is made from the log of rank 0 by the same parser the controllers use; the cluster is not asked
-to write progress more often because somebody watches.
+While it trains, the bar is made from the log of rank 0 by the same parser the controllers use. Nothing is
+asked to tell its progress more often because somebody watches.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
@@ -24,27 +26,56 @@ from ..sdk.waiting import states
 from .live import Live, words
 
 LONGEST = 24 * 3600.0
+WIDEST = 15  # characters of the longest name of a step of the walk
 PLAIN_EVERY = 3.0  # seconds between two lines where there is no terminal
 POLL = 0.3
+PARTS = re.compile(r"(\d+)/(\d+) \w+")
+"""How far a step is, as it says it: `1200/2004 files`."""
 
 
 def follow(client: Client, run: WorkflowRun, console: Console) -> None:
     """Show the run until it has ended; Ctrl-C leaves the run alone."""
-    view = View(console)
+    view, heard = View(console), set[str]()
     with view:
         for state in states(client, WorkflowRun, run.key, time.monotonic() + LONGEST):
             for name, node in state.status.nodes.items():
                 view.step(name, node)
-            training = state.status.nodes.get("training")
-            if training and training.phase is StepPhase.RUNNING:
-                follow_job(client, Key(run.namespace, str(training.inputs.get("name") or "")), view)
             if state.status.phase.final:
                 return
+            # Where several run at a time, what the first one says is shown until it ends.
+            for name, node in state.status.nodes.items():
+                if node.phase is StepPhase.RUNNING and node.pod and node.pod not in heard:
+                    heard.add(node.pod)
+                    follow_step(client, Key(run.namespace, run.name), name, node, view)
+                    break
 
 
-def follow_job(client: Client, key: Key, view: View) -> None:
+def follow_step(client: Client, run: Key, name: str, node: StepStatus, view: View) -> None:
+    def over() -> bool:
+        found = client.get(WorkflowRun, *run).status.nodes.get(name)
+        return found is None or found.phase is not StepPhase.RUNNING or found.pod != node.pod
+
+    if name == "training":
+        follow_job(client, Key(run.namespace, str(node.inputs.get("name") or "")), view, over)
+        return
+    for line in lines_of_step(client, Key(run.namespace, node.pod), over):
+        if not line.startswith("output "):
+            view.part(name, line)
+
+
+def lines_of_step(client: Client, pod: Key, over: Callable[[], bool]) -> Iterator[str]:
+    """What the program of a step says, from its begin to its end; before there is nothing to read."""
+    while not over():
+        try:
+            yield from client.follow_logs(*pod)
+            return
+        except PaddleCloudError:
+            time.sleep(POLL)
+
+
+def follow_job(client: Client, key: Key, view: View, over: Callable[[], bool]) -> None:
     """Show the training of a run until the job ends, from what rank 0 prints."""
-    job = wait_until_running(client, key, view)
+    job = wait_until_running(client, key, view, over=over)
     if job is None:
         return
     live = Live(time.monotonic)
@@ -54,11 +85,15 @@ def follow_job(client: Client, key: Key, view: View) -> None:
 
 
 def wait_until_running(
-    client: Client, key: Key, view: View, deadline: float | None = None
+    client: Client,
+    key: Key,
+    view: View,
+    deadline: float | None = None,
+    over: Callable[[], bool] = lambda: False,
 ) -> PaddleJob | None:
-    """The job once it runs or has ended; None when that does not come in time."""
+    """The job once it runs or has ended; None when it does not come in time, or its maker is *over*."""
     end = time.monotonic() + LONGEST if deadline is None else deadline
-    while time.monotonic() < end:
+    while time.monotonic() < end and not over():
         job = client.find(PaddleJob, *key)
         if job is not None:
             waits = next((c for c in job.status.conditions if c.status == "False" and c.message), None)
@@ -91,7 +126,7 @@ class View:
     def __enter__(self) -> View:
         if self._console.is_terminal:
             self._bars = Progress(
-                TextColumn("[bold]{task.fields[step]:<9}[/bold]"),
+                TextColumn(f"[bold]{{task.fields[step]:<{WIDEST}}}[/bold]"),
                 BarColumn(24, table_column=Column(min_width=10)),
                 TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
                 TimeElapsedColumn(table_column=Column(min_width=7)),
@@ -109,7 +144,7 @@ class View:
             return
         self._seen[name] = node.phase
         if self._bars is None:
-            self._console.print(f"{name:<9} {node.phase.value.lower()}")
+            self._console.print(f"{name:<{WIDEST}} {node.phase.value.lower()}")
             return
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task("starting", step=name, total=None)
@@ -121,9 +156,22 @@ class View:
             return
         self._noted = text
         if self._bars is None:
-            self._console.print(f"{name:<9} {text}")
+            self._console.print(f"{name:<{WIDEST}} {text}", markup=False, soft_wrap=True)
         elif name in self._tasks:
-            self._bars.update(self._tasks[name], description=text)
+            self._bars.update(self._tasks[name], description=escape(text))
+
+    def part(self, name: str, line: str) -> None:
+        """A line that a step said; where it tells how far the step is, the bar shows it."""
+        far = PARTS.search(line)
+        if self._bars is None:
+            ends = far is None or far[1] == far[2]
+            if ends or time.monotonic() - self._last >= PLAIN_EVERY:
+                self._last = time.monotonic()
+                self.note(name, line)
+            return
+        self.note(name, line)
+        if far and name in self._tasks:
+            self._bars.update(self._tasks[name], total=int(far[2]), completed=int(far[1]))
 
     def training(self, told: Told) -> None:
         whole = told.total or None
@@ -134,4 +182,4 @@ class View:
         elif self._bars is None and (told.done == whole or time.monotonic() - self._last >= PLAIN_EVERY):
             self._last = time.monotonic()
             share = f"{100 * told.done / whole:3.0f}%" if whole else " " * 4
-            self._console.print(f"training  {share}  {words(told)}")
+            self._console.print(f"{'training':<{WIDEST}} {share}  {words(told)}", soft_wrap=True)

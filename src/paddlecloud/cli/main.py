@@ -17,6 +17,7 @@ MODULES = {
     "objects": ("get", "why", "wait"),
     "applying": ("apply",),
     "deleting": ("delete",),
+    "creating": ("create",),
     "scaling": ("scale",),
     "describing": ("describe",),
     "logs": ("logs",),

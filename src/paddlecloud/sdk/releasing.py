@@ -108,7 +108,7 @@ def rollback(service: PaddleService) -> Body:
                      next_step=f"pdc why paddleservice/{service.name}")  # fmt: skip
     settled = any(c.type == "DefaultEndpointReady" and c.status == "True" for c in service.status.conditions)
     if service.spec.canary is not None and settled:
-        return {"spec": {"canary": None, "canaryTrafficPercent": None, **no_steps(service)}}
+        return no_canary(service)
     earlier = [r for r in releases if settled is False or r.revision != answers]
     if not earlier:
         raise Failed(f"service {service.name} has had one release only: there is nothing to go back to",
@@ -119,6 +119,10 @@ def rollback(service: PaddleService) -> Body:
 def default_becomes(service: PaddleService, endpoint: Body) -> Body:
     default = instead(endpoint, service.spec.default.wire())
     return {"spec": {"default": default, "canary": None, "canaryTrafficPercent": None, **no_steps(service)}}
+
+
+def no_canary(service: PaddleService) -> Body:
+    return {"spec": {"canary": None, "canaryTrafficPercent": None, **no_steps(service)}}
 
 
 def no_steps(service: PaddleService) -> Body:

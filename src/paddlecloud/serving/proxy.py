@@ -24,6 +24,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from .. import log
+from ..api.knative import REVISION_HEADER
 from ..api.meta import Key
 from ..errors import ApiError, NotFound, ServerError, Unavailable
 from .lanes import Lane, Lanes
@@ -295,6 +296,7 @@ async def returned(
     async with upstream:
         response = web.StreamResponse(status=upstream.status, reason=upstream.reason)
         response.headers.extend(end_to_end(upstream.headers))
+        response.headers[REVISION_HEADER] = errand.revision.name
         try:
             await response.prepare(request)
             async for chunk in upstream.content.iter_any():

@@ -8,7 +8,9 @@ Rank 0 prints its progress in lines of one shape, `step` counting within the epo
 
     epoch 2/8 step 15/25 loss 0.4312 accuracy 0.871 samples/s 913
 
-and at the end writes the inference model, `labels.txt` and `metrics.json` to the output folder, all at once.
+and at the end writes the inference model, `labels.txt` and `metrics.json` to the output folder, all at once;
+with `--early 2` also the model as it is after epoch 2, to the folder `epoch-2` beside it. With
+`--curves FOLDER` loss and accuracy are written down for VisualDL as they come.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,11 @@ from typing import Any
 # Each worker is given one core: more threads would only fight each other. Must be set before Paddle loads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from records import Curves
+
 STEPS_BETWEEN_LINES = 5
+Judge = Callable[[int, int], dict[str, float]]
+"""What the network is worth after an epoch, at a step."""
 
 
 class BadData(Exception):
@@ -50,9 +57,20 @@ def main() -> int:
         paddle.distributed.init_parallel_env()
     paddle.seed(options.seed)
     net = network(len(labels))
-    train(net, splits["train"], options)
-    if paddle.distributed.get_rank() == 0:
-        metrics = evaluate(net, splits["test"], options.batch_size)
+    first = paddle.distributed.get_rank() == 0
+    with Curves(options.curves if first else None) as curves:
+
+        def judge(epoch: int, step: int) -> dict[str, float]:
+            """What the network is worth after an epoch; the early one is exported at once."""
+            metrics = evaluate(net, splits["test"], options.batch_size)
+            for name, value in metrics.items():
+                curves.add(f"EVAL/{name}", value, step)
+            if epoch == options.early:
+                export(net, labels, metrics, options.output.with_name(f"epoch-{epoch}"))
+            return metrics
+
+        metrics = train(net, splits["train"], options, curves, judge)
+    if first:
         print(f"test accuracy {metrics['accuracy']:.4f} loss {metrics['loss']:.4f}", flush=True)
         export(net, labels, metrics, options.output)
         print(f"exported {options.output}", flush=True)
@@ -63,7 +81,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a classifier of small gray images.")
     parser.add_argument("--data", type=Path, required=True, help="folder made by make_data.py")
     parser.add_argument("--output", type=Path, required=True, help="folder for the inference model")
+    parser.add_argument("--curves", type=Path, help="folder for the records of VisualDL")
     parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--early", type=int, default=0, help="export the model of this epoch, too; 0: none")
     parser.add_argument("--batch-size", type=int, default=32, help="samples a step and worker")
     parser.add_argument("--learning-rate", type=float, default=0.003)
     parser.add_argument("--seed", type=int, default=7)
@@ -147,7 +167,10 @@ def network(classes: int) -> Any:
     return Shapes()
 
 
-def train(net: Any, split: Split, options: argparse.Namespace) -> None:
+def train(
+    net: Any, split: Split, options: argparse.Namespace, curves: Curves, judge: Judge
+) -> dict[str, float]:
+    """What *judge* says of the last epoch; asked by rank 0 alone."""
     import paddle
     from paddle.io import DataLoader, DistributedBatchSampler
 
@@ -162,6 +185,7 @@ def train(net: Any, split: Split, options: argparse.Namespace) -> None:
     optimizer = paddle.optimizer.AdamW(rate, parameters=model.parameters(), weight_decay=0.01)
 
     step, told, since = 0, 0, time.monotonic()
+    metrics: dict[str, float] = {}
     for epoch in range(1, options.epochs + 1):
         sampler.set_epoch(epoch)
         net.train()
@@ -180,7 +204,12 @@ def train(net: Any, split: Split, options: argparse.Namespace) -> None:
                 within = step - (epoch - 1) * len(sampler)
                 print(f"epoch {epoch}/{options.epochs} step {within}/{len(sampler)} loss {float(loss):.4f} "
                       f"accuracy {accuracy:.3f} samples/s {speed:.0f}", flush=True)  # fmt: skip
+                curves.add("TRAIN/loss", float(loss), step)
+                curves.add("TRAIN/accuracy", accuracy, step)
                 told, since = step, now
+        if rank == 0:
+            metrics = judge(epoch, step)
+    return metrics
 
 
 def evaluate(net: Any, split: Split, batch_size: int) -> dict[str, float]:

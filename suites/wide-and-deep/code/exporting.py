@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,11 @@ def export(output: Path, metrics: dict[str, float], write: Callable[[Path], None
         shutil.rmtree(part, ignore_errors=True)
         raise
     print(f"exported {output}", flush=True)
+
+
+def early_folder(options: Namespace) -> Path:
+    """Where the model of the early epoch goes: beside the one that comes at the end."""
+    return Path(options.output).with_name(f"epoch-{options.early}")
 
 
 def replace(part: Path, output: Path) -> None:

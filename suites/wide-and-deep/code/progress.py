@@ -12,14 +12,16 @@ import time
 
 import clicks
 import numpy as np
+from records import Curves
 
 STEPS_BETWEEN_LINES = 10
 
 
 class Teller:
-    """Collects what the steps give and prints it now and then."""
+    """Collects what the steps give, prints it now and then and writes it to the curves."""
 
-    def __init__(self, epochs: int, steps: int, samples_a_step: int) -> None:
+    def __init__(self, epochs: int, steps: int, samples_a_step: int, curves: Curves) -> None:
+        self._curves = curves
         self._epochs, self._steps, self._samples = epochs, steps, samples_a_step
         self._told: list[tuple[float, np.ndarray, np.ndarray]] = []
         self._since = time.monotonic()
@@ -34,11 +36,15 @@ class Teller:
         area = clicks.auc(np.concatenate(clicked), np.concatenate(scored))
         print(f"epoch {epoch}/{self._epochs} step {step}/{self._steps} loss {np.mean(losses):.4f} "
               f"auc {area:.3f} samples/s {speed:.0f}", flush=True)  # fmt: skip
+        at = (epoch - 1) * self._steps + step
+        self._curves.add("TRAIN/loss", float(np.mean(losses)), at)
+        self._curves.add("TRAIN/auc", area, at)
         self._told, self._since = [], now
 
 
-def verdict(split: clicks.Split, scores: np.ndarray) -> dict[str, float]:
-    """Judge *scores* on a split, and say it."""
-    found = {"auc": clicks.auc(split.click, scores), "loss": clicks.log_loss(split.click, scores)}
-    print(f"test auc {found['auc']:.4f} loss {found['loss']:.4f}", flush=True)
-    return found
+def judged(split: clicks.Split, scores: np.ndarray) -> dict[str, float]:
+    return {"auc": clicks.auc(split.click, scores), "loss": clicks.log_loss(split.click, scores)}
+
+
+def told(verdict: dict[str, float]) -> None:
+    print(f"test auc {verdict['auc']:.4f} loss {verdict['loss']:.4f}", flush=True)

@@ -22,9 +22,10 @@ import numpy as np
 import paddle
 import paddle.distributed.fleet as fleet
 from checkpoints import Checkpoints
-from exporting import export
+from exporting import early_folder, export
 from paddle.distributed.ps.utils.public import get_the_one_recv_context
-from progress import Teller, verdict
+from progress import Teller, judged, told
+from records import Curves
 
 SHARDS = 8  # files of a server in a checkpoint; Paddle's default is a thousand
 ROWS_AT_ONCE = 500
@@ -55,7 +56,8 @@ def train(options: Namespace, kept: Checkpoints, split: clicks.Split, test: clic
     mine = split.share(rank, workers)
     size = min(options.batch_size, len(mine))
     steps = len(mine) // size
-    teller = Teller(options.epochs, steps, size * workers)
+    curves = Curves(options.curves if rank == 0 else None)
+    teller = Teller(options.epochs, steps, size * workers, curves)
     settled = Mean()
     for epoch in range(begin + 1, options.epochs + 1):
         order = np.random.default_rng((options.seed, epoch, rank)).permutation(len(mine))
@@ -69,6 +71,9 @@ def train(options: Namespace, kept: Checkpoints, split: clicks.Split, test: clic
                 teller.step(epoch, step, float(loss), scores, rows.click)
         if rank == 0:
             kept.write(epoch, save)
+            if epoch == options.early and options.output:
+                now = [learnt(executor, graph, options.shape), *weights.values(graph)]
+                export_values(executor, now, test, options.shape, early_folder(options))
     if not back:
         wait_for_the_others()
     if rank == 0:
@@ -210,6 +215,12 @@ def wait_for_the_others() -> None:
 
 
 def finish(executor: Any, values: list[np.ndarray], test: clicks.Split, options: Namespace) -> None:
+    told(export_values(executor, values, test, options.shape, options.output))
+
+
+def export_values(
+    executor: Any, values: list[np.ndarray], test: clicks.Split, shape: network.Shape, output: Path | None
+) -> dict[str, float]:
     """Put the weights into a network of our own, judge it and write it."""
     program, begin = paddle.static.Program(), paddle.static.Program()
     scope = paddle.static.Scope()
@@ -218,28 +229,29 @@ def finish(executor: Any, values: list[np.ndarray], test: clicks.Split, options:
         paddle.static.program_guard(program, begin),
         paddle.utils.unique_name.guard(),
     ):
-        alone = build(options.shape)
+        alone = build(shape)
         executor.run(begin)
         for parameter, value in zip(alone.parameters, values, strict=True):
             scope.find_var(parameter.name).get_tensor().set(value, paddle.CPUPlace())
-        inputs = [program.global_block().var(name) for name in options.shape.inputs]
+        inputs = [program.global_block().var(name) for name in shape.inputs]
         scores = [
             executor.run(
                 program,
-                feed=feed(options.shape, test.part(slice(i, i + ROWS_AT_ONCE))),
+                feed=feed(shape, test.part(slice(i, i + ROWS_AT_ONCE))),
                 fetch_list=[alone.chance],
             )[0]
             for i in range(0, len(test), ROWS_AT_ONCE)
         ]
-        metrics = verdict(test, np.concatenate(scores))
-        if options.output:
+        metrics = judged(test, np.concatenate(scores))
+        if output:
             export(
-                options.output,
+                output,
                 metrics,
                 lambda folder: paddle.static.save_inference_model(
                     str(folder / "model"), inputs, [alone.chance], executor, program=program
                 ),
             )
+    return metrics
 
 
 def learnt(executor: Any, graph: Graph, shape: network.Shape) -> np.ndarray:

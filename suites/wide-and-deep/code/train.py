@@ -4,6 +4,9 @@ Plain Paddle: nothing here knows the system it runs on. A process finds its role
 variables TRAINING_ROLE, PADDLE_TRAINER_ID, PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS,
 PADDLE_TRAINERS_NUM, PADDLE_PORT and POD_IP; with PADDLE_WITH_GLOO the workers meet before they begin.
 Without them it trains alone.
+
+The model is exported to the output folder at the end, with `--early 1` also as it is after epoch 1, to the
+folder `epoch-1` beside it. With `--curves FOLDER` loss and AUC are written down for VisualDL as they come.
 """
 
 from __future__ import annotations
@@ -79,7 +82,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder made by make_data.py [drawn from the seed]")
     parser.add_argument("--output", type=Path, help="folder for the inference model")
     parser.add_argument("--checkpoint", type=Path, help="folder to keep checkpoints in and to go on from")
+    parser.add_argument("--curves", type=Path, help="folder for the records of VisualDL")
     parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--early", type=int, default=0, help="export the model of this epoch, too; 0: none")
     parser.add_argument("--batch-size", type=int, default=128, help="rows a step and worker")
     parser.add_argument("--learning-rate", type=float, default=0.005)
     parser.add_argument("--seed", type=int, default=make_data.SEED)

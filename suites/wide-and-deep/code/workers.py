@@ -13,9 +13,10 @@ import network
 import numpy as np
 import paddle
 from checkpoints import Checkpoint
-from exporting import export
+from exporting import early_folder, export
 from paddle.nn.functional import binary_cross_entropy
-from progress import Teller, verdict
+from progress import Teller, judged, told
+from records import Curves
 
 STATE = "rec.pdparams"
 
@@ -40,7 +41,8 @@ def train(options: Namespace, kept: Keeper, split: clicks.Split, test: clicks.Sp
     mine = split.share(rank, workers)
     size = min(options.batch_size, len(mine))
     steps = len(mine) // size
-    teller = Teller(options.epochs, steps, size * workers)
+    curves = Curves(options.curves if rank == 0 else None)
+    teller = Teller(options.epochs, steps, size * workers, curves)
     for epoch in range(resume(kept, net, learner) + 1, options.epochs + 1):
         order = np.random.default_rng((options.seed, epoch, rank)).permutation(len(mine))
         for step in range(1, steps + 1):
@@ -54,6 +56,8 @@ def train(options: Namespace, kept: Keeper, split: clicks.Split, test: clicks.Sp
                 teller.step(epoch, step, float(loss), chance.numpy(), rows.click)
         if rank == 0:
             kept.write(epoch, lambda folder: save(folder, net, learner))
+            if epoch == options.early and options.output:
+                early(net, test, options)
     if rank == 0:
         finish(net, test, options)
     return net
@@ -93,11 +97,22 @@ def save(folder: Path, net: Any, learner: Any) -> None:
 
 
 def finish(net: Any, test: clicks.Split, options: Namespace) -> None:
+    told(export_net(net, test, options.shape, options.output))
+
+
+def export_net(net: Any, test: clicks.Split, shape: network.Shape, output: Path | None) -> dict[str, float]:
     net.eval()
     with paddle.no_grad():
-        metrics = verdict(test, net(*tensors(test)).numpy())
-    if options.output:
-        export(options.output, metrics, lambda folder: write(net, options.shape, folder / "model"))
+        metrics = judged(test, net(*tensors(test)).numpy())
+    if output:
+        export(output, metrics, lambda folder: write(net, shape, folder / "model"))
+    return metrics
+
+
+def early(net: Any, test: clicks.Split, options: Namespace) -> None:
+    """The model as it is in the middle of the training."""
+    export_net(net, test, options.shape, early_folder(options))
+    net.train()
 
 
 def write(net: Any, shape: network.Shape, prefix: Path) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from ..component import Component
 from . import (
+    canary,
     configure,
     converter,
     dataset,
+    deposit,
     modelhub,
     paddlejob,
+    promotion,
+    requests,
     samplejob,
     samples,
     sampleset,
@@ -28,6 +32,10 @@ COMPONENTS: tuple[Component, ...] = (
     samplejob.COMPONENT,
     paddlejob.COMPONENT,
     samples.COMPONENT,
+    deposit.COMPONENT,
+    canary.COMPONENT,
+    promotion.COMPONENT,
+    requests.COMPONENT,
     configure.COMPONENT,
     converter.COMPONENT,
     uploader.COMPONENT,

@@ -68,7 +68,7 @@ def reason(data: SampleSet) -> str:
 
 def say(data: SampleSet) -> None:
     progress = data.status.progress
-    far = f" {progress.done:g}/{progress.total:g} {progress.unit}" if progress and progress.total else ""
+    far = f" {progress.done:.0f}/{progress.total:.0f} {progress.unit}" if progress and progress.total else ""
     print(f"sampleset {data.name}: {data.status.phase.value or 'new'}{far}", flush=True)
 
 

@@ -6,6 +6,7 @@ import sys
 
 from ...api.meta import Key, Metadata
 from ...api.paddleservice import EndpointSpec, PaddleService, PaddleServiceSpec, ScalingSpec
+from ...sdk import releasing
 from ...sdk.client import Client
 from ...sdk.waiting import wait_for
 from ..actions import carry_out, checked, remove
@@ -48,9 +49,17 @@ def work(client: Client, inputs: Inputs) -> dict[str, str]:
             spec=PaddleServiceSpec(default=endpoint, service=ScalingSpec(min_scale=1)),
         ),
     )
+    end_canary(client, key)
     served = wait_for(client, PaddleService, key, ready, float(inputs["timeout"]), say)
     pinned = served.status.default.model_version if served.status.default else ""
     return {"name": key.name, "url": served.status.url, "version": pinned}
+
+
+def end_canary(client: Client, key: Key) -> None:
+    """A canary that an earlier release left would go on to take a part of the requests."""
+    service = client.get(PaddleService, *key)
+    if service.spec.canary is not None:
+        client.patch(PaddleService, key, releasing.no_canary(service))
 
 
 def ready(service: PaddleService) -> bool:

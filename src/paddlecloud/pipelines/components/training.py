@@ -31,6 +31,9 @@ from ..suitecommands import (
 )
 
 DATA = "/mnt/dataset"
+CURVES = f"{TASK}/models/vdl"
+LIVE = ("--cache-timeout=5",)
+"""VisualDL tells for twenty seconds what it has read once, in which a small training comes far."""
 COMPONENT = Component(
     "training",
     "Train: make a PaddleJob and wait until it has ended.",
@@ -108,7 +111,8 @@ def forget_failure(client: Client, key: Key) -> None:
 
 def show_curves(client: Client, key: Key, inputs: Inputs) -> None:
     where = curves_key(key)
-    for part in curves(where, Curves(inputs["pvc_name"], TASK, f"{TASK}/{within(inputs, 'models/vdl/')}")):
+    records = f"{TASK}/{within(inputs, 'models/vdl/')}"
+    for part in curves(where, Curves(inputs["pvc_name"], TASK, records, flags=LIVE)):
         client.apply(part)
     print(f"curves: kubectl port-forward svc/{where.name} -n {where.namespace} 8040:8040", flush=True)
 
@@ -154,8 +158,9 @@ def make_job(key: Key, inputs: Inputs) -> PaddleJob:
 def command_of(key: Key, inputs: Inputs) -> list[str]:
     if inputs["project"]:
         return train_command(inputs)
+    curves = ["--curves", f"{CURVES}/{key.name}"] if yes(inputs["use_visualdl"]) else []
     return [
-        "python", "train.py", "--data", DATA, "--output", f"{TASK}/{key.name}/inference",
+        "python", "train.py", "--data", DATA, "--output", f"{TASK}/{key.name}/inference", *curves,
         *shlex.split(inputs["arguments"]),
     ]  # fmt: skip
 
@@ -201,7 +206,7 @@ def within(inputs: Inputs, path: str) -> str:
 
 def say(job: PaddleJob) -> None:
     progress = job.status.progress
-    far = f" {progress.done:g}/{progress.total:g} {progress.unit}" if progress and progress.total else ""
+    far = f" {progress.done:.0f}/{progress.total:.0f} {progress.unit}" if progress and progress.total else ""
     print(f"paddlejob {job.name}: {job.status.phase.value}{far}", flush=True)
 
 

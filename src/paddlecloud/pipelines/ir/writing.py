@@ -33,11 +33,13 @@ def pipeline_spec(graph: Graph, components: Mapping[str, Component], description
         "schemaVersion": SCHEMA,
         "sdkVersion": SDK,
     }
+    by_command = {tuple(c.command()): c for c in components.values()}
     for step in graph.steps:
-        component = components.get(step.name)
-        if component is None or step.command != component.command():
+        component = by_command.get(tuple(step.command))
+        if component is None:
             raise WrongUse(f"step {step.name} is none of our components: it cannot be written for kfp")
-        spec["components"][f"comp-{step.name}"] = declared(component)
+        # Each step has its own, as what a text is made of is an input of that step alone.
+        spec["components"][f"comp-{step.name}"] = declared(step, component)
         spec["deploymentSpec"]["executors"][f"exec-{step.name}"] = {"container": container(step, component)}
         spec["root"]["dag"]["tasks"][step.name] = task(step, component)
     return spec
@@ -48,11 +50,11 @@ def asked(default: Any) -> Body:
     return {"defaultValue": default, "isOptional": True, "parameterType": kinds.get(type(default), "STRING")}
 
 
-def declared(component: Component) -> Body:
+def declared(step: Step, component: Component) -> Body:
     kinds = {name: TYPES.get(component.types.get(name, ""), "STRING") for name in component.all_inputs()}
     handed = dict.fromkeys(component.outputs, "STRING")
     return {
-        "executorLabel": f"exec-{component.name}",
+        "executorLabel": f"exec-{step.name}",
         "inputDefinitions": {"parameters": {name: {"parameterType": kind} for name, kind in kinds.items()}},
         "outputDefinitions": {"parameters": {name: {"parameterType": kind} for name, kind in handed.items()}},
     }

@@ -84,6 +84,8 @@ def read(path: Path, changes: list[str]) -> argparse.Namespace:
                 int(runner.get("infer_end_epoch", epochs)),
             ),
             output=None,
+            curves=None,
+            early=0,
             epochs=epochs,
             batch_size=int(runner["train_batch_size"]),
             learning_rate=float(hyper["optimizer"]["learning_rate"]),
