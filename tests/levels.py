@@ -22,13 +22,15 @@ ROOT = Path(__file__).parent.parent
 CHOSEN = ("tests/node", "tests/embedded", "tests/images", "tests/scenarios/test_walk.py",
           "tests/scenarios/test_up_and_down.py")  # fmt: skip
 ALL, WHOLE = "--all", ("-m", "not long", "-rs")
+BRIEF = ("-m", "not long or walk")
+"""Of what takes long, the walk alone: it goes through everything."""
 SPREAD = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
 
 
 def main(words: list[str]) -> int:
     asked = [word for word in words if word in LEVELS] or list(LEVELS)
     given = [word for word in words if word not in (*LEVELS, ALL)]
-    arguments = given or list(CHOSEN)
+    arguments = given or [*BRIEF, *CHOSEN]
     if ALL in words:
         arguments = [*WHOLE, *(given or ["tests"])]
     return max([tried(level, [*SPREAD, *arguments]) for level in asked])

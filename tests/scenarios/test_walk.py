@@ -38,6 +38,7 @@ def accuracies(text: str) -> list[float]:
     return [float(told) for told in re.findall(r"400 answered, accuracy ([\d.]+)", text)]
 
 
+@pytest.mark.walk
 def test_the_walk_ends_with_a_table_and_a_model_that_is_right(walked: tuple[PdcHome, str]) -> None:
     _, text = walked
 
@@ -52,6 +53,7 @@ def test_the_walk_ends_with_a_table_and_a_model_that_is_right(walked: tuple[PdcH
     assert re.search(told, text), "how far, how fast, how long and how well, while it trains"
 
 
+@pytest.mark.walk
 def test_every_step_tells_how_far_it_is_and_what_it_took(walked: tuple[PdcHome, str]) -> None:
     _, text = walked
     for step in STEPS:
@@ -61,12 +63,14 @@ def test_every_step_tells_how_far_it_is_and_what_it_took(walked: tuple[PdcHome, 
     assert re.search(r"│ all +│ +│ +[\d.]+ │", text)
 
 
+@pytest.mark.walk
 def test_the_canary_gets_about_the_share_it_was_promised(walked: tuple[PdcHome, str]) -> None:
     [share] = re.findall(r"shapes-2 gave ([\d.]+) % of the answers", walked[1])
     # Four standard deviations of 400 draws.
     assert 20 < float(share) < 40
 
 
+@pytest.mark.walk
 def test_the_walk_tells_where_everything_is(walked: tuple[PdcHome, str]) -> None:
     _, text = walked
     assert re.search(
@@ -78,6 +82,7 @@ def test_the_walk_tells_where_everything_is(walked: tuple[PdcHome, str]) -> None
     )
 
 
+@pytest.mark.walk
 def test_the_walk_leaves_nothing_running(walked: tuple[PdcHome, str]) -> None:
     home, _ = walked
     identity = known(home.home)
