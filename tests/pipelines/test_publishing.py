@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,9 @@ def test_the_keys_are_variables_of_the_job_that_publishes() -> None:
     [container] = publishing(RUN, list(artifacts_of(RUN))).spec["template"]["spec"]["containers"]
 
     assert {e["valueFrom"]["secretKeyRef"]["name"] for e in container["env"]} == {"model-store"}
-    assert f'["{PLACE}", "v2/artifacts/g/run/loop(1)/make/data"]' in container["command"][-1]
-    assert "v2/artifacts/g/run/loop(1)/make/metadata.json" in container["command"][-1]
+    orders = [json.loads(word) for word in container["command"][3:]]
+    assert {"file": PLACE, "key": "v2/artifacts/g/run/loop(1)/make/data"} in orders
+    assert "v2/artifacts/g/run/loop(1)/make/metadata.json" in [order["key"] for order in orders]
 
 
 def test_files_folders_and_what_is_known_of_them_are_laid_into_the_store(tmp_path: Path) -> None:
@@ -53,10 +55,11 @@ def test_files_folders_and_what_is_known_of_them_are_laid_into_the_store(tmp_pat
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "data" / "more" / "b").write_text("b")
     (tmp_path / "data" / "a").write_text("a")
-    order = {
-        "files": [[str(tmp_path / "data"), "v2/r/s(1)/data"], [str(tmp_path / "data" / "a"), "v2/r/t/one"]],
-        "texts": [["v2/r/t/metadata.json", "{}"]],
-    }
+    order = [
+        {"file": str(tmp_path / "data"), "key": "v2/r/s(1)/data"},
+        {"file": str(tmp_path / "data" / "a"), "key": "v2/r/t/one"},
+        {"text": "{}", "key": "v2/r/t/metadata.json"},
+    ]
     environ = {ACCESS: KEYS.access, SECRET: KEYS.secret}
     with s3(tmp_path, tmp_path / "buckets") as host:
         publish(order, f"http://{host}", environ)
@@ -65,6 +68,6 @@ def test_files_folders_and_what_is_known_of_them_are_laid_into_the_store(tmp_pat
         keys = sorted(item.key for item in store.items("v2/"))
         wrong = pytest.raises(PaddleCloudError, match="cannot be read")
         with wrong:
-            publish({"files": [[str(tmp_path / "gone"), "v2/x"]], "texts": []}, f"http://{host}", environ)
+            publish([{"file": str(tmp_path / "gone"), "key": "v2/x"}], f"http://{host}", environ)
 
     assert keys == ["v2/r/s(1)/data/a", "v2/r/s(1)/data/more/b", "v2/r/t/metadata.json", "v2/r/t/one"]

@@ -62,15 +62,14 @@ def publishing(run: WorkflowRun, found: list[Artifact]) -> Job:
     steps: dict[str, Any] = {}
     for a in found:
         steps.setdefault(a.step, {})[a.name] = {"type": a.type, "metadata": a.metadata}
-    order = {
-        "files": [[a.place, a.key(run)] for a in own],
-        "texts": [[f"{folder(run)}/{s}/{DESCRIPTION}", json.dumps(said)] for s, said in steps.items()],
-    }
+    orders = [json.dumps({"file": a.place, "key": a.key(run)}) for a in own]
+    for step, said in steps.items():
+        orders.append(json.dumps({"text": json.dumps(said), "key": f"{folder(run)}/{step}/{DESCRIPTION}"}))
     keys = {ACCESS: "access-key", SECRET: "secret-key"}
     container = {
         "name": "publish",
         "image": IMAGE,
-        "command": ["python3", "-m", "paddlecloud.pipelines.publishing", json.dumps(order)],
+        "command": ["python3", "-m", "paddlecloud.pipelines.publishing", *orders],
         "env": [
             {"name": variable, "valueFrom": {"secretKeyRef": {"name": STORE_KEYS, "key": key}}}
             for variable, key in keys.items()

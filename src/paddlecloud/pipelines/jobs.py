@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..api.batch import Job
 from ..api.meta import Key
 from ..errors import Failed
@@ -20,9 +22,23 @@ def run_to_end(client: Client, job: Job, timeout: float, trouble: str) -> None:
     if there is not None and there.holds("Failed"):
         remove(client, Job, key)
     client.apply(job)
-    done = wait_for(client, Job, key, lambda j: j.finished, timeout)
+    done = wait_for(client, Job, key, lambda j: j.finished, timeout, telling())
     if done.holds("Failed"):
         raise Failed(
             f"{trouble}: Job {key} failed", next_step=f"kubectl logs job/{key.name} -n {key.namespace}"
         )
     remove(client, Job, key)
+
+
+def telling() -> Callable[[Job], None]:
+    """Says how far a job is whenever that is news."""
+    told = ""
+
+    def say(job: Job) -> None:
+        nonlocal told
+        state = "done" if job.finished else "running" if job.status.get("ready") else "starting"
+        if state != told:
+            told = state
+            print(f"job {job.name}: {state}", flush=True)
+
+    return say

@@ -1,9 +1,9 @@
 """Lays the artifacts of a run into the object store; runs in a pod that has their claim and the keys.
 
-    python -m paddlecloud.pipelines.publishing ORDER
+    python -m paddlecloud.pipelines.publishing ORDER…
 
-The order is JSON: files or folders with the keys they get, and texts with theirs. The same again changes
-nothing.
+An order is JSON: a file or folder with the key it gets, or a text with its key. They are many because one
+argument of a program has a limit that the artifacts of a large run exceed. The same again changes nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from ..errors import PaddleCloudError
 from ..models.bucketstore import BucketStore
@@ -24,27 +23,28 @@ from .fetching import STORE
 
 
 def main(arguments: list[str] | None = None) -> int:
-    [text] = sys.argv[1:] if arguments is None else arguments
+    texts = sys.argv[1:] if arguments is None else arguments
     try:
-        publish(json.loads(text), STORE, os.environ)
+        publish([json.loads(text) for text in texts], STORE, os.environ)
     except PaddleCloudError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def publish(order: dict[str, Any], endpoint: str, environ: Mapping[str, str]) -> None:
+def publish(orders: Iterable[Mapping[str, str]], endpoint: str, environ: Mapping[str, str]) -> None:
     store = store_at(f"s3://{BUCKET}?endpoint={endpoint}", environ)
     assert isinstance(store, BucketStore), "the URI says so"
-    for place, key in order["files"]:
-        for path, name in files_below(Path(place), key):
-            store.place(name, path)
-            print(f"{name}: {path.stat().st_size} bytes", flush=True)
-    for key, text in order["texts"]:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            store.place(key, Path(file.name))
+    for order in orders:
+        if "file" in order:
+            for path, name in files_below(Path(order["file"]), order["key"]):
+                store.place(name, path)
+                print(f"{name}: {path.stat().st_size} bytes", flush=True)
+        else:
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+                file.write(order["text"])
+                file.flush()
+                store.place(order["key"], Path(file.name))
 
 
 def files_below(place: Path, key: str) -> list[tuple[Path, str]]:
