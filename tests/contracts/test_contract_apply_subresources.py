@@ -48,11 +48,11 @@ def test_a_job_is_owned_as_its_schema_says(rest: Rest, namespace: str) -> None:
 def test_what_a_schema_does_not_know_is_owned_as_it_looks(rest: Rest, namespace: str) -> None:
     path = jobs(namespace, "train")
     rest.post(jobs(namespace), paddle_job(), fieldManager="maker").expect(201)
-    extra = {"template": {"spec": {"hostNetwork": True, "affinity": {"zones": ["a", "b"]}}}}
+    extra = {"template": {"spec": {"hostNetwork": True, "dnsConfig": {"zones": ["a", "b"]}}}}
     # A job at rest: the template of one that has pods cannot change.
     made = apply(rest, path, job(worker=extra, suspend=True)).expect(200)
     template = "/spec/worker/template/spec"
-    fields = f"{template}/affinity {template}/affinity/zones {template}/hostNetwork"
+    fields = f"{template}/dnsConfig {template}/dnsConfig/zones {template}/hostNetwork"
     assert owners(made)["alice Apply"] == f"/spec/suspend {fields}"
 
 

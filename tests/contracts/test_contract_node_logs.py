@@ -140,7 +140,7 @@ def test_kubectl(run: Run, words: list[str], stdin: str, code: int, out: str, er
     done = run(*words, stdin=stdin)
 
     # Containers are asked in no certain order.
-    assert (done.returncode, sorted(done.stdout.splitlines())) == (code, sorted(out.splitlines()))
+    assert (done.returncode, sorted(done.stdout.splitlines())) == (code, sorted(out.splitlines())), done
     assert err in done.stderr
 
 

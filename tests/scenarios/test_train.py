@@ -36,7 +36,7 @@ def test_a_script_is_followed_to_its_end(cluster: PdcHome, name: str, script: Pa
 
     assert f"paddlejob/{name} created" in said and "[worker-0] rank 0 of 2 ['--lr', '0.1'] beside" in said
     assert "[worker-1] rank 1 of 2" in said and said.count("[worker-1] epoch 1/1 step 3/3") == 1
-    assert "training  100%  epoch 1 of 1  3/3 steps  loss 0.3330" in said
+    assert "100%  epoch 1 of 1  3/3 steps  loss 0.3330" in said
     assert f"job {name} is Completed" in said
     # The code goes with the job.
     cluster.ok("delete", "job", name)
