@@ -21,7 +21,11 @@ USER_NAMESPACE, MOUNT_NAMESPACE, SYS_ADMIN = 0x10000000, 0x00020000, 1 << 21
 
 def confined(*arguments: str) -> str:
     """What Python says inside, run with these arguments."""
-    done = subprocess.run([*CONFINED, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    # What somebody asks of the outer pytest is not asked of one inside.
+    environ = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    done = subprocess.run(
+        [*CONFINED, *arguments], capture_output=True, text=True, timeout=120, check=False, env=environ
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -14,7 +14,7 @@ from tests.scenarios.pdc_home import PdcHome
 def test_every_command_of_the_guide_does_what_it_says(cluster: PdcHome, tmp_path: Path) -> None:
     said = play(DOCS / "paddlejob.md", cluster, tmp_path)
 
-    assert "training  100%  epoch 1 of 1  50/50 steps  loss 0.0" in said and "job fit is Completed" in said
+    assert "100%  epoch 1 of 1  50/50 steps  loss 0.0" in said and "job fit is Completed" in said
     assert re.search(r"hello +Completed +PS +\S+ +0/2", said)
     assert "[ps-0] serving at" in said and "[worker-1] PADDLE_TRAINER_ID=1" in said
     assert re.search(r"\[worker-0\] PADDLE_PSERVERS_IP_PORT_LIST=[\d.]+:2\d{4}", said)
