@@ -6,7 +6,7 @@ import pytest
 from tests.contracts.node_cases import Body
 from tests.contracts.node_jobs import LIVES, PYTHON, NodeJobs, role
 
-SAYS = 'echo "epoch 2/4 loss: 0.25"; echo "$(hostname) has said it"'
+SAYS = 'echo "epoch 2/4 loss: 0.25"; echo "$HOSTNAME has said it"'
 CLEANED = [
     ("Always", "Completed", True), ("Always", "Failed", True),
     ("Never", "Completed", False), ("Never", "Failed", False),
