@@ -3,7 +3,8 @@
 # those of nodes against its kubelet (root, and the packages of a Debian); then what needs its kubectl and
 # client-go against our own server, which `make test` skips on a machine without them.
 # FULL=1 also builds the other clients that must be served, CoreDNS for the names of the real node, Volcano for jobs
-# that start as a whole, and the images of the suites that train (tests/kubernetes/build_extras.py has the table);
+# that start as a whole, Knative for services, and the images of the suites that train
+# (tests/kubernetes/build_extras.py has the table);
 # without it they take part if they have been built before.
 # A machine that cannot build it (no Go, too little disk) is no failure: the sentence says why it was skipped.
 set -eu

@@ -75,7 +75,7 @@ REFUSED = (
 
 def body_of(case: Case) -> Body:
     notes = {f"autoscaling.knative.dev/{name}": text for name, text in case.annotations.items()}
-    spec = {"containers": [{"image": "dev.local/a:1"}], **case.template}
+    spec = {"containers": [{"image": "dev.local/hello:a"}], **case.template}
     return {
         "apiVersion": "serving.knative.dev/v1",
         "kind": "Service",

@@ -95,7 +95,39 @@ JUICEFS_CSI = GoProgram(
     minutes=4,
 )
 """Who mounts JuiceFS on a real node."""
-EXTRAS: tuple[Extra, ...] = (*KUBECTLS, COREDNS, VOLCANO, JUICEFS_CSI, CORE, DATA, WIDE_AND_DEEP, RESNET)
+KNATIVE_PROGRAMS = ("activator", "autoscaler", "controller", "queue", "webhook")
+KNATIVE_NEEDS = (
+    "knative.dev/caching:config/image.yaml",
+    "knative.dev/networking:config/certificate.yaml",
+    "knative.dev/networking:config/config-network.yaml",
+    "knative.dev/networking:config/domain-claim.yaml",
+    "knative.dev/networking:config/ingress.yaml",
+    "knative.dev/networking:config/serverlessservice.yaml",
+)
+"""Kinds and settings that its installation takes from modules beside it."""
+KNATIVE = GoProgram(
+    name="Knative",
+    source=SOURCES / "knative",
+    module="go.mod",
+    pinned_by="knative.dev/serving",
+    binary="bin/controller",
+    needed=2 * GIGABYTE,
+    minutes=4,
+    packages=tuple(f"knative.dev/serving/cmd/{name}" for name in KNATIVE_PROGRAMS),
+    files=("config/core", *KNATIVE_NEEDS),
+)
+"""Who makes revisions of services and scales them, unmodified, with the manifests that install it."""
+EXTRAS: tuple[Extra, ...] = (
+    *KUBECTLS,
+    COREDNS,
+    VOLCANO,
+    JUICEFS_CSI,
+    KNATIVE,
+    CORE,
+    DATA,
+    WIDE_AND_DEEP,
+    RESNET,
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -48,13 +48,18 @@ class GoProgram:
     links: tuple[str, ...] = ()
     """Other names of the binary, beside it."""
     files: tuple[str, ...] = ()
-    """Of the module that is pinned: copied to the folder under their last names, for who runs the binary."""
+    """Of the module that is pinned, or `MODULE:FILE` of one it needs: copied to the folder under their last
+    names, for who runs the binary; a folder whole."""
+    packages: tuple[str, ...] = ()
+    """Main packages of other modules, built as they are instead of one of ours: each becomes a binary beside
+    `binary`, which is one of them."""
 
     @property
     def version(self) -> str:
         """As Kubernetes writes it, v1.33.13; its libraries call the same v0.33.13."""
         file = self.source / self.module
-        pinned = re.search(rf"^\s*{re.escape(self.pinned_by)} v([01])(\.\S+)$", file.read_text(), re.M)
+        pin = rf"^(?:require)?\s*{re.escape(self.pinned_by)} v([01])(\.\S+)(?: // indirect)?$"
+        pinned = re.search(pin, file.read_text(), re.M)
         if not pinned:
             raise Failed(f"{file} does not pin {self.pinned_by}", next_step="restore the file")
         return f"v{1 if self.pinned_by.startswith('k8s.io/') else pinned[1]}{pinned[2]}"
@@ -103,7 +108,7 @@ class GoProgram:
         module = self.source / self.module
         files = [*sorted(self.source.glob("*.go")), module, module.with_suffix(".sum")]
         parts = [path.read_bytes() for path in files]
-        rest = [self._link_flags().encode(), *(name.encode() for name in self.files)]
+        rest = [self._link_flags().encode(), *(name.encode() for name in (*self.files, *self.packages))]
         return hashlib.sha256(b"\0".join([*parts, *rest])).hexdigest()
 
     def _build_in(self, folder: Path, go: str) -> Path:
@@ -128,7 +133,8 @@ class GoProgram:
     def _compile_to(self, target: Path, go: str) -> None:
         # Two compilers at once stay below 2.5 GB; the link of all of Kubernetes takes that much alone.
         command = [go, "build", "-p", "2", "-mod=readonly", f"-modfile={self.module}", "-trimpath"]
-        command += ["-buildvcs=false", "-ldflags", self._link_flags(), "-o", str(target), "."]
+        command += ["-buildvcs=false", "-ldflags", self._link_flags(), "-o"]
+        command += [str(target.parent), *self.packages] if self.packages else [str(target), "."]
         done = subprocess.run(command, cwd=self.source, env=go_environment(), check=False)
         if done.returncode:
             raise Failed(
@@ -138,26 +144,25 @@ class GoProgram:
             )
 
     def _copy_files(self, folder: Path, go: str) -> None:
-        if not self.files:
-            return
+        folders: dict[str, Path] = {}
+        for name in self.files:
+            module, _, path = name.rpartition(":")
+            module = module or self.pinned_by
+            if module not in folders:
+                folders[module] = self._folder_of(module, go)
+            copy(folders[module] / path, folder / Path(path).name)
+
+    def _folder_of(self, module: str, go: str) -> Path:
         # The build has just fetched it.
-        command = [go, "list", "-mod=readonly", f"-modfile={self.module}", "-m", "-f", "{{.Dir}}"]
+        command = [go, "list", "-mod=readonly", f"-modfile={self.module}", "-m", "-f", "{{.Dir}}", module]
         found = subprocess.run(
-            [*command, self.pinned_by],
-            cwd=self.source,
-            env=go_environment(),
-            capture_output=True,
-            text=True,
-            check=False,
+            command, cwd=self.source, env=go_environment(), capture_output=True, text=True, check=False
         )
         if found.returncode:
             raise Failed(
-                f"the files of {self.pinned_by} cannot be found: {found.stderr.strip()}",
-                next_step="build it again",
+                f"the files of {module} cannot be found: {found.stderr.strip()}", next_step="build it again"
             )
-        for name in self.files:
-            # Without its mode: what lies in the cache of modules cannot be written to.
-            shutil.copyfile(Path(found.stdout.strip()) / name, folder / Path(name).name)
+        return Path(found.stdout.strip())
 
     def _link_flags(self) -> str:
         """Without a version a server calls itself v0.0.0 and kubectl warns of skew."""
@@ -178,6 +183,16 @@ def check_disk(places: Iterable[Path], needed: int, what: str) -> None:
                 f"{needed / GIGABYTE:.0f} GB",
                 next_step="make room, or point XDG_CACHE_HOME, GOCACHE and GOMODCACHE to a larger disk",
             )
+
+
+def copy(source: Path, target: Path) -> None:
+    """Without modes: what lies in the cache of modules cannot be written to."""
+    if not source.is_dir():
+        shutil.copyfile(source, target)
+        return
+    target.mkdir(exist_ok=True)
+    for path in source.iterdir():
+        copy(path, target / path.name)
 
 
 def go_says(go: str, variable: str) -> str:
