@@ -64,18 +64,25 @@ def test_files_of_a_running_container_follow_their_config_map(seeing: NodePods, 
     assert seeing.log("follows") == ("232" if level == "plain" else "231")
 
 
-def test_a_pod_whose_volume_cannot_be_had_waits_and_says_why(seeing: NodePods) -> None:
-    [message] = {m.partition("\n")[0] for m in seeing.objects.heard("lacks", "FailedMount", 60)}
+def says(seeing: NodePods, name: str, message: str) -> None:
+    """Waits until a pod tells why it has no volumes; a busy kubelet may tell of its own haste before."""
 
+    def told() -> bool:
+        heard = seeing.objects.heard(name, "FailedMount", 60)
+        return message in (one.partition("\n")[0] for one in heard)
+
+    seeing.until(told, f"{name}: {message}", name)
+
+
+def test_a_pod_whose_volume_cannot_be_had_waits_and_says_why(seeing: NodePods) -> None:
     wanted = 'MountVolume.SetUp failed for volume "host" : hostPath type check failed: '
-    assert message == wanted + "/no/such/folder is not a directory"
-    assert node_cases.has_come("ContainerCreating", seeing.status("lacks"))
+    says(seeing, "lacks", wanted + "/no/such/folder is not a directory")
+    seeing.wait("lacks", "ContainerCreating")
 
 
 def test_a_pod_waits_for_a_secret_that_comes_later(seeing: NodePods) -> None:
-    [message] = {m.partition("\n")[0] for m in seeing.objects.heard("waits", "FailedMount", 60)}
-    assert message == 'MountVolume.SetUp failed for volume "later" : secret "later" not found'
-    assert node_cases.has_come("ContainerCreating", seeing.status("waits"))
+    says(seeing, "waits", 'MountVolume.SetUp failed for volume "later" : secret "later" not found')
+    seeing.wait("waits", "ContainerCreating")
 
     later = {"metadata": {"name": "later"}, "stringData": {"key": "came"}}
     seeing.rest.post(seeing.path("secrets"), later).expect(201)
