@@ -3,7 +3,8 @@
 Plain Paddle: nothing here knows the system it runs on. A process finds its role and the others by the
 variables TRAINING_ROLE, PADDLE_TRAINER_ID, PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS,
 PADDLE_TRAINERS_NUM, PADDLE_PORT and POD_IP; with PADDLE_WITH_GLOO the workers meet before they begin.
-Without them it trains alone.
+Without them it trains alone. Where PADDLE_HETER_ENDPOINTS names heterogeneous workers, they do the second
+stage of the network (`heter`).
 
 The model is exported to the output folder at the end, with `--early 1` also as it is after epoch 1, to the
 folder `epoch-1` beside it. With `--curves FOLDER` loss and AUC are written down for VisualDL as they come.
@@ -33,10 +34,10 @@ def main() -> int:
     if role == "PSERVER" and not with_servers:
         print("TRAINING_ROLE is PSERVER, but PADDLE_PSERVERS_IP_PORT_LIST names no servers", file=sys.stderr)
         return 2
-    if role == "PSERVER" and (ended := stand_before_a_child()) is not None:
+    if role != "TRAINER" and (ended := stand_before_a_child()) is not None:
         return ended
     try:
-        splits = {} if role == "PSERVER" else load(options)
+        splits = load(options) if role == "TRAINER" else {}
     except clicks.BadData as error:
         print(f"bad data: {error}; make a data set with make_data.py", file=sys.stderr)
         return 2
@@ -45,6 +46,8 @@ def main() -> int:
 
     options.shape = network.Shape()
     kept = Checkpoints(options.checkpoint)
+    if with_servers and os.environ.get("PADDLE_HETER_ENDPOINTS"):
+        return in_stages(options, role, splits)
     if with_servers:
         import servers
 
@@ -56,10 +59,26 @@ def main() -> int:
     return 0
 
 
+def in_stages(options: argparse.Namespace, role: str, splits: dict[str, clicks.Split]) -> int:
+    import heter
+    import heterroles
+
+    if heter.refused(options):
+        return 2
+    heterroles.complete(os.environ)
+    if role == "PSERVER":
+        heter.serve(options)
+    elif role == "TRAINER":
+        heter.first_stage(options, splits["split"])
+    else:
+        heter.second_stage(options)
+    return 0
+
+
 def stand_before_a_child() -> int | None:
     """None in a child that goes on; the first process ends it when told to, and then all is well.
 
-    Paddle's server never looks at signals, and the first process of a container is not ended by a signal that
+    Paddle's servers never look at signals, and the first process of a container is not ended by a signal that
     it does not look at.
     """
     child = os.fork()
