@@ -146,7 +146,7 @@ class Runtime:
             if result["status"] not in ("queued", "running"):
                 raise RuntimeError(f"{kind}: {result['message']}")
             # Not too often: it answers with the processor it works with.
-            time.sleep(0.03)
+            time.sleep(max(0.02, (time.perf_counter() - began) / 100))
 
     def info(self) -> dict[str, Any]:
         return self._ask("/cacheStatus/cacheInfo.json")

@@ -57,6 +57,19 @@ def contents(root: Path) -> dict[str, bytes]:
     return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
 
+def test_what_the_client_shows_of_itself_is_no_file_of_a_set(client: Client, tmp_path: Path) -> None:
+    """Drivers of clusters mount like that; what is deleted along with the source is the user's alone, too."""
+    with mounted(client, tmp_path / "shown", "--hide-internal=false") as engine:
+        assert (engine.data / ".config").exists() and ".config" in os.listdir(engine.data)
+        assert engine.holding().total_files == 0
+        engine.sync(SyncWish(a_source(tmp_path / "source", FILES), delete_dst=True), Course())
+        (tmp_path / "source" / "new").write_bytes(b"n")
+        done = engine.sync(SyncWish(a_source(tmp_path / "source", {}), delete_dst=True), Course())
+
+        assert (done.copied, done.deleted, done.files) == (1, 0, len(FILES) + 1)
+        assert engine.files() == sorted({*FILES, "new"})
+
+
 def test_a_source_is_brought_whole_and_only_what_changed_is_brought_again(
     engine: JuicefsEngine, tmp_path: Path
 ) -> None:

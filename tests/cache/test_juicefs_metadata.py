@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cache import sources_of_others as others
 from tests.cache.juicefs_stage import Course, a_source, client_or_skip, mounted
+from tests.cache.runtimes import runtime
 from tests.kubernetes.waiting import until
 
 from paddlecloud.cache.engine import SyncWish
@@ -55,6 +57,37 @@ def test_a_metadata_engine_that_is_gone_is_told_and_its_return_needs_nobody(
             back = engine.holding()
             assert back.revision == held.revision and back.cached_files == 20, "nothing was lost"
             assert engine.sync(SyncWish(source), Course()).copied == 0
+
+
+def test_a_runtime_tells_that_its_metadata_engine_is_gone_and_that_it_is_back(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{client.path.parent}:{os.environ['PATH']}")
+    source, port = a_source(tmp_path / "source", FILES), others.free_port()
+    (tmp_path / "redis").mkdir()
+    url, secret = f"redis://127.0.0.1:{port}/1?{ASKS_ONCE}", {"META_PASSWORD": PASSWORD}
+    system = FileSystem("tried", url, "file", f"{tmp_path}/objects/", secret)
+    with ExitStack() as redis:
+        redis.enter_context(others.redis(tmp_path / "redis", PASSWORD, port))
+        with (
+            mounted(client, tmp_path / "fs", "--io-retries=1", system=system) as engine,
+            runtime(tmp_path, "--engine", "juicefs", "--data", str(engine.data)) as served,
+        ):
+            served.send("sync", "first", source=source)
+            assert served.ended("sync", "first")["status"] == "success"
+            before = served.settled()
+            assert (before["phase"], before["totalFiles"]) == ("Synced", 20)
+
+            redis.close()
+            gone = served.until(served.info, lambda info: info["phase"] == "Failed")
+            assert gone["message"] and gone["message"] == gone["errorMassage"]
+            assert gone["totalFiles"] == 20, "what cannot be seen is not gone"
+            assert PASSWORD not in str(gone)
+
+            redis.enter_context(others.redis(tmp_path / "redis", PASSWORD, port))
+            back = served.until(served.info, lambda info: info["phase"] == "Synced")
+            assert back["revision"] == before["revision"]
+            assert (back["totalFiles"], back["cachedFiles"]) == (20, before["cachedFiles"])
 
 
 def complaint(deed: Callable[[], object]) -> str:

@@ -11,7 +11,8 @@ from tests.cache.runs import Quiet, Recorded
 
 from paddlecloud.cache.engine import Amount, Cancelled, Unfit
 from paddlecloud.cache.local.copying import Copier, Tally
-from paddlecloud.cache.local.parting import LARGE, PART, Coming, streams
+from paddlecloud.cache.local.parting import Coming, streams
+from paddlecloud.cache.local.summing import LARGE, PART, FileSum, of_parts
 from paddlecloud.cache.local.throttle import Throttle
 from paddlecloud.cache.sources.source import Entry
 from paddlecloud.errors import Failed
@@ -56,10 +57,12 @@ def file(tmp_path: Path) -> Iterator[int]:
 CONTENT = bytes(range(251)) * 4
 
 
-def brought(source: Memory, file: int, count: Callable[[int], None] = lambda _: None) -> tuple[str, str]:
-    sums = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
-    Coming(source, Entry("big.bin", len(source.content)), file, count, part=100).bring(sums, 3)
-    return sums[0].hexdigest(), sums[1].hexdigest()
+def brought(
+    source: Memory, file: int, count: Callable[[int], None] = lambda _: None
+) -> tuple[list[bytes], str]:
+    md5 = hashlib.md5(usedforsecurity=False)
+    parts = Coming(source, Entry("big.bin", len(source.content)), file, count, part=100).bring([md5], 3)
+    return parts, md5.hexdigest()
 
 
 def test_all_parts_come_and_are_summed_in_their_order(file: int) -> None:
@@ -68,7 +71,8 @@ def test_all_parts_come_and_are_summed_in_their_order(file: int) -> None:
     sums = brought(source, file, counted.append)
 
     assert os.pread(file, 2000, 0) == CONTENT
-    assert sums == (hashlib.sha256(CONTENT).hexdigest(), hashlib.md5(CONTENT).hexdigest())
+    each = [hashlib.sha256(CONTENT[at : at + 100]).digest() for at in range(0, 1004, 100)]
+    assert sums == (each, hashlib.md5(CONTENT).hexdigest())
     assert sorted(source.asked) == list(range(0, 1004, 100)) and sum(counted) == 1004
 
 
@@ -162,14 +166,33 @@ def test_a_limit_or_a_single_thread_means_one_connection(
 ) -> None:
     source = Large(large)
     done, _ = copied(tmp_path, source, limit, each)
-    assert done == hashlib.sha256(large).hexdigest() and source.whole == whole
+    assert done == sum_of(large) and source.whole == whole
     assert (tmp_path / "big.bin").read_bytes() == large
+
+
+def sum_of(content: bytes) -> str:
+    return of_parts(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
+
+
+def test_the_sum_is_the_same_however_the_bytes_come(large: bytes) -> None:
+    for step in (256 << 10, PART - 1, PART, len(large)):
+        in_order = FileSum(len(large))
+        for at in range(0, len(large), step):
+            in_order.update(large[at : at + step])
+        assert in_order.text() == sum_of(large)
+
+
+def test_small_files_and_old_records_have_a_plain_sum(large: bytes) -> None:
+    for content, like in ((b"small", ""), (large, hashlib.sha256(large).hexdigest())):
+        plain = FileSum(len(content), like)
+        plain.update(content)
+        assert plain.text() == hashlib.sha256(content).hexdigest()
 
 
 def test_a_server_without_parts_is_asked_for_the_whole(tmp_path: Path, large: bytes) -> None:
     source = Large(large, lambda begin, piece: raised(Failed("answered 200")))
     done, amounts = copied(tmp_path, source, 0, 4)
-    assert done == hashlib.sha256(large).hexdigest() and source.whole == 1
+    assert done == sum_of(large) and source.whole == 1
     assert amounts[-1] == Amount(1, len(large), 1, len(large))
 
 

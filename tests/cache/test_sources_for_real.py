@@ -17,7 +17,7 @@ from tests.suites.environments import variables
 
 from paddlecloud.cache.engine import Cancelled, Keys, Outcome, SyncWish, Unfit
 from paddlecloud.cache.local.engine import LocalEngine
-from paddlecloud.cache.local.parting import LARGE
+from paddlecloud.cache.local.summing import LARGE
 from paddlecloud.cache.sources.buckets import Bucket
 from paddlecloud.cache.sources.client import brought, program
 from paddlecloud.cache.sources.endpoints import place
@@ -264,9 +264,34 @@ def test_a_file_behind_http(tmp_path: Path, engine: LocalEngine) -> None:
         assert sync(engine, f"{at}/my%20data.bin", None).copied == 0
         with pytest.raises(Failed, match=r"has no /none\.bin"):
             sync(engine, f"{at}/none.bin", None)
-        with pytest.raises(Unfit, match="names no file"):
-            sync(engine, f"{at}/", None)
     assert held(engine) == {"my data.bin": b"12345"}
+
+
+def test_a_folder_behind_http_is_listed(tmp_path: Path, engine: LocalEngine) -> None:
+    files = {"a.txt": b"a", "sub/b ü & 'c'.txt": b"bb", "sub/deep/100% #1?.bin": b"ccc", "empty.bin": b""}
+    for name, content in files.items():
+        write(tmp_path / "www" / "my set" / name, content)
+    write(tmp_path / "www" / "beside.txt", b"not of the set")
+    with others.http(tmp_path / "www") as at:
+        done = sync(engine, f"{at}/my%20set/", None)
+        assert (done.files, done.bytes) == (4, 6)
+        assert sync(engine, f"{at}/my%20set/", None).copied == 0
+        with pytest.raises(Unfit, match="is a folder") as told:
+            sync(engine, f"{at}/my%20set", None)
+        assert told.value.next_step == "write it with a slash at the end"
+        with pytest.raises(Failed, match=r"has no /none/ \(404\)"):
+            sync(engine, f"{at}/none/", None)
+        (tmp_path / "www" / "bare").mkdir()
+        with pytest.raises(Failed, match="has no files"):
+            sync(engine, f"{at}/bare/", None)
+    assert held(engine) == files
+
+
+def test_a_folder_that_leads_back_to_itself_is_told(tmp_path: Path, engine: LocalEngine) -> None:
+    write(tmp_path / "www" / "set" / "a.txt", b"a")
+    (tmp_path / "www" / "set" / "round").symlink_to("../set")
+    with others.http(tmp_path / "www") as at, pytest.raises(Failed, match="more than 32 deep"):
+        sync(engine, f"{at}/set/", None)
 
 
 @pytest.mark.parametrize("name", ["set.tar", "set.tar.gz", "set.tgz", "set.zip"])

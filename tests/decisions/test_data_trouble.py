@@ -131,10 +131,16 @@ def test_sets_whose_volumes_would_have_one_name_do_not_share_it() -> None:
     "told, phase, said",
     [
         ({"phase": "Failed", "message": "a.png is missing in the volume"}, "SyncFailed", "a.png is missing"),
+        ({"phase": "Failed", "message": "No space left on device"}, "SyncFailed", "No space left on device"),
+        (
+            {"phase": "Failed", "message": "the volume has not answered for 12 s; it is waited for"},
+            "SyncFailed",
+            "the volume has not answered for 12 s",
+        ),
         ({"phase": "Cleared", "message": "1 of 2 files are here"}, "PartialReady", "1 of 2 files are here"),
     ],
 )
-def test_what_was_done_by_hand_to_the_copies_is_told_without_an_edit(
+def test_what_happened_to_the_copies_is_told_without_an_edit(
     told: dict[str, Any], phase: str, said: str
 ) -> None:
     data = ready()

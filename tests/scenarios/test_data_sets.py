@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +13,13 @@ from tests.kubernetes.waiting import until
 from tests.scenarios.manifests import Body, job
 from tests.scenarios.pdc_home import PdcHome, fresh_home
 
-from paddlecloud.api.core import Event, Node, PersistentVolume, Pod
+from paddlecloud.api.core import Event, Node, PersistentVolume, Pod, Secret
 from paddlecloud.api.meta import Key
 from paddlecloud.api.sampleset import SampleSet
 
 FILES = {"a b'c.txt": "one", "深/度.txt": "two", "n01/x.txt": "three", "n01/new\nline.txt": "four"}
 SIZE = f"{sum(map(len, FILES.values()))} B"
+STORE = "minio://minio-service.kubeflow:9000"
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +55,18 @@ def a_set(name: str, uri: str, namespace: str = "default", **spec: Any) -> Body:
     }
 
 
+def a_secret(name: str, data: dict[str, str]) -> Body:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": data}
+
+
+def coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
 @pytest.fixture(scope="module")
 def troubled(kept: PdcHome, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sets that cannot be had: no files, no Secret, a volume of somebody else's, no such kind of source."""
+    """Sets that cannot be had: no files, no Secret or half of one, the volume of a stranger, no such kind of
+    source, nobody at its address, keys that its server refuses, a bucket that is not there."""
     empty, full = tmp_path_factory.mktemp("empty"), tmp_path_factory.mktemp("full")
     (full / "one").write_text("first\n")
     stranger = {
@@ -68,8 +79,17 @@ def troubled(kept: PdcHome, tmp_path_factory: pytest.TempPathFactory) -> Path:
             "hostPath": {"path": "/mnt"},
         },
     }
+    with kept.client() as client:
+        right = client.get(Secret, "kubeflow", "model-store").data
     kept.apply(
         stranger,
+        a_secret("half", {"access-key": coded("me")}),
+        a_secret("wrong", {"access-key": coded("me"), "secret-key": coded("no such word\n")}),
+        a_secret("right", {"access-key": right["access-key"], "secret-key": right["secret-key"]}),
+        a_set("half", f"{STORE}/none/words", source={"secretRef": {"name": "half"}}),
+        a_set("refused", f"{STORE}/none/words", source={"secretRef": {"name": "wrong"}}),
+        a_set("bucketless", f"{STORE}/none/words", source={"secretRef": {"name": "right"}}),
+        a_set("away", "minio://127.0.0.1:1/bucket/words"),
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}},
         a_set("empty", empty.as_uri()),
         a_set("locked", full.as_uri(), source={"secretRef": {"name": "later"}}),
@@ -147,6 +167,10 @@ def test_every_partition_has_all_files(kept: PdcHome) -> None:
             "ErrorSecretNotExist",
         ),
         ("taken", "NameTaken", "PersistentVolume default-taken exists and is not ours", "NameTaken"),
+        ("half", "WaitingForSecret", "Secret half lacks secret-key", "ErrorSecretNotExist"),
+        ("refused", "SyncFailed", "refuses the bucket none with these keys", "SyncFailed"),
+        ("bucketless", "SyncFailed", "minio-service.kubeflow:9000 has no bucket none", "SyncFailed"),
+        ("away", "SyncFailed", "127.0.0.1:1 cannot be reached", "SyncFailed"),
         ("odd", "Unsupported", "source gopher: is of no kind that is known", "SyncFailed"),
     ],
 )

@@ -28,7 +28,7 @@ class File(NamedTuple):
     """Below the root, with slashes."""
     size: int
     sha256: str
-    """Empty where the engine does not know it."""
+    """Of the content, or of the sums of its parts; empty where the engine does not know it."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from functools import partial
 from pathlib import Path
 
 from aiohttp import web
@@ -129,24 +128,19 @@ def deeds_of(options: argparse.Namespace) -> Deeds:
     keys, partition = mounted(options.keys), options.partition
     if options.engine == "juicefs":
         shared = JuicefsEngine(installed(), options.data, options.root / "index", options.cache_dir)
-        return Deeds(shared, options.data, partial(files_below, options.data), keys, partition, whole=False)
+        return Deeds(shared, options.data, shared.files, keys, partition, whole=False)
     local = LocalEngine(options.data, options.root / "index", keys)
     return Deeds(local, options.data, local.files, keys, partition)
 
 
 def empty(root: Path, data: Path) -> None:
     """Remove all that is known of a set whose partition has left, unless a file of the set is still here."""
-    if data.is_mount() or not files_below(data):
+    if data.is_mount() or not any(names for _, _, names in os.walk(data)):
         shutil.rmtree(root / "index", ignore_errors=True)
         for folder in (data, root):
             # A folder that is mounted is removed by whoever mounted it.
             with contextlib.suppress(OSError):
                 folder.rmdir()
-
-
-def files_below(data: Path) -> list[str]:
-    found = (Path(folder, name) for folder, _, names in os.walk(data) for name in names)
-    return sorted(str(path.relative_to(data)) for path in found)
 
 
 async def serve(

@@ -80,7 +80,8 @@ def phase_of(seen: Seen, *, whole: bool) -> tuple[Phase, str]:
         here = f"{seen.holding.cached_files} of {seen.holding.total_files} files are here"
         return Phase.CLEARED, f"{here}; a warm-up or a sync brings the others"
     if seen.holding.revision and seen.holding.total_files:
-        return Phase.SYNCED, f"{seen.holding.total_files} files"
+        files = seen.holding.total_files
+        return Phase.SYNCED, "1 file" if files == 1 else f"{files} files"
     return Phase.IDLE, ""
 
 

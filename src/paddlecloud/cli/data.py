@@ -29,6 +29,7 @@ from .live import words
 from .output import lay_out, print_objects, without_noise
 
 LONGEST = 24 * 3600.0
+TROUBLES = ("SyncFailed", "WaitingForSecret", "NameTaken", "EngineMissing")
 dry_option = click.option("--dry-run", is_flag=True, help="Only print the object that would be made.")
 form_option = click.option(
     "-o", "--output", type=click.Choice(["json", "yaml", "name"]), help="Form of what is printed."
@@ -118,7 +119,7 @@ def show(settings: Settings, /, name: str, namespace: str, output: str | None) -
     ]
     lay_out([line for line in lines if line[1]])
     for part in cache.partitions if cache else ():
-        state = f"{part.phase or 'silent'}, {part.cached_size} cached {part.message}"
+        state = ", ".join(filter(None, [part.phase or "silent", part.message, f"{part.cached_size} cached"]))
         click.echo(f"  {part.name} on {part.node}: {state}")
     for condition in found.status.conditions:
         if condition.status == "False" and condition.message:
@@ -278,8 +279,14 @@ def watch(client: Client, made: SampleSet | SampleJob, timeout: float) -> None:
     columns = (TextColumn("{task.description}"), BarColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(made.name, total=None)
+        said = ""
 
         def tell(state: SampleSet | SampleJob) -> None:
+            nonlocal said
+            # It is tried again by itself for as long as it takes: who waits is to know why.
+            if (why := trouble(state)) and why != said:
+                said = why
+                click.echo(f"{made.name}: {why}", err=True)
             told = state.status.progress
             text = words(told) if told else state.status.phase.value
             bars.update(task, description=f"{made.name} {text}")
@@ -298,6 +305,12 @@ def watch(client: Client, made: SampleSet | SampleJob, timeout: float) -> None:
         why = next((c.message for c in conditions if c.message), "no reason was given")
         raise Failed(f"{made.name} is {phase}: {why}", next_step=f"pdc why {made.kind.lower()}/{made.name}")
     click.echo(f"{made.name} is {phase}", err=True)
+
+
+def trouble(state: SampleSet | SampleJob) -> str:
+    """What keeps it, where that is more than waiting for its turn."""
+    kept = (c for c in state.status.conditions if c.status == "False" and c.reason in TROUBLES)
+    return max((c.message for c in kept), key=len, default="")
 
 
 def show_object(obj: Resource, form: str) -> None:

@@ -7,9 +7,11 @@ from datetime import timedelta
 
 from ..api.meta import Progress
 from ..controllers.progress import Reader
+from ..sizes import size
 
 SHOWN = ("loss", "avg_loss", "acc", "accuracy", "top1", "auc", "miou", "map", "hmean")
 AT_MOST = 2  # metrics in a line
+BYTES = "bytes"
 
 
 class Live:
@@ -35,15 +37,25 @@ class Live:
         return told.but(rate=rate, eta_seconds=left)
 
 
+def done_of(progress: Progress) -> str:
+    if progress.unit == BYTES:
+        of = f" of {size(round(progress.total))}" if progress.total else ""
+        return f"{size(round(progress.done))}{of}"
+    total = f"/{progress.total:g}" if progress.total else ""
+    return f"{progress.done:g}{total} {progress.unit}".strip()
+
+
 def words(progress: Progress) -> str:
     """`epoch 2 of 5  165/625 steps  loss 0.4312  accuracy 0.8800  3.2 steps/s  ETA 0:02:24`"""
-    total = f"/{progress.total:g}" if progress.total else ""
-    parts = [progress.message, f"{progress.done:g}{total} {progress.unit}".strip()]
+    parts = [progress.message, done_of(progress)]
     chosen = [name for name in progress.metrics if name.lower() in SHOWN]
     chosen.sort(key=lambda name: SHOWN.index(name.lower()))
     parts += [f"{name} {progress.metrics[name]:.4f}" for name in chosen[:AT_MOST]]
     if progress.rate:
-        parts.append(f"{progress.rate:.3g} {progress.unit}/s")
+        rate = (
+            size(round(progress.rate)) if progress.unit == BYTES else f"{progress.rate:.3g} {progress.unit}"
+        )
+        parts.append(f"{rate}/s")
     if progress.eta_seconds is not None and progress.done < (progress.total or progress.done + 1):
         parts.append(f"ETA {timedelta(seconds=round(progress.eta_seconds))}")
     return "  ".join(filter(None, parts))

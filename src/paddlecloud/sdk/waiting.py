@@ -90,7 +90,9 @@ def word_for(kind: Kind) -> str:
 def state_of(obj: Resource) -> str:
     """One clause about the state an object is in, with what it waits for if it says so."""
     status = obj.wire().get("status") or {}
-    told = ", ".join(filter(None, [str(status.get("phase") or ""), waits_for(status)]))
+    phase, why = str(status.get("phase") or ""), waits_for(status)
+    # A reason that repeats the phase says it for both.
+    told = why if why.partition(":")[0] == phase else ", ".join(filter(None, [phase, why]))
     return told or "without a status: no controller has looked at it"
 
 

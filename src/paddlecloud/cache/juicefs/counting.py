@@ -16,6 +16,7 @@ from pathlib import Path
 from ...errors import Failed
 from ..engine import File, revision
 from .client import Client
+from .tree import folders
 
 BLOCK_HEAD = 4096
 """Bytes that the client counts for each cached block besides its content."""
@@ -42,13 +43,8 @@ class Noted:
 
 def walked(data: Path) -> tuple[Count, str]:
     """The files below *data* one by one, and their revision."""
-
-    def unreadable(error: OSError) -> None:
-        # Without this a folder that cannot be listed would pass for an empty one.
-        raise error
-
     found = list[File]()
-    for folder, _, names in os.walk(data, onerror=unreadable):
+    for folder, names in folders(data):
         for name in names:
             path = os.path.join(folder, name)
             status = os.lstat(path)

@@ -26,6 +26,7 @@ from .client import Client
 from .counting import Count, Totals, cached, count
 from .fetching import within_reach
 from .filesystem import ROOT_INODE
+from .tree import folders
 
 AT_ONCE = 1000
 """Files that are warmed by one call: between two calls one knows how far it is."""
@@ -79,10 +80,7 @@ class JuicefsEngine:
         if files is None and not bwlimit:
             return self.warm_all(threads, run)
         # The client knows no limit of its own: with one it is given few files at a time.
-        listed = (
-            files if files is not None else [path.relative_to(self.data).as_posix() for path in self.walk()]
-        )
-        return self.warm_these(listed, threads, run, Throttle(bwlimit))
+        return self.warm_these(self.files() if files is None else files, threads, run, Throttle(bwlimit))
 
     def warm_all(self, threads: int, run: Run) -> Outcome:
         total = self.totals.quickly().count
@@ -185,15 +183,16 @@ class JuicefsEngine:
         near = measured(pieces, again, wish.readers, Grant(each, most))
         return Outcome(files=len(files), measured={"link": link, "cold": cold, "near": near})
 
+    def files(self) -> list[str]:
+        return sorted(path.relative_to(self.data).as_posix() for path in self.walk())
+
     def walk(self) -> Iterator[Path]:
         """The files of the set, folder by folder."""
-
-        def unreadable(error: OSError) -> None:
+        try:
+            for folder, names in folders(self.data):
+                yield from (Path(folder, name) for name in names)
+        except OSError as error:
             raise Failed(f"{error.filename} cannot be read: {error.strerror}") from error
-
-        for folder, below, names in os.walk(self.data, onerror=unreadable):
-            below.sort()
-            yield from (Path(folder, name) for name in sorted(names))
 
     def holding(self) -> Holding:
         self.check_mount()

@@ -6,6 +6,7 @@ How far it is comes from the numbers that the client serves on a port of this ma
 from __future__ import annotations
 
 import re
+import time
 import urllib.request
 from contextlib import suppress
 from http.client import HTTPException
@@ -16,17 +17,29 @@ from ...errors import Failed
 from ..engine import Amount, Outcome, Run, SyncWish, Unfit
 from . import secrets
 from .client import Call, Client, cause, way_out
+from .tree import shown
 
 PORT = re.compile(r'metrics listening on "(127\.0\.0\.1:\d+)"')
 NUMBER = re.compile(r"^juicefs_sync_(\w+)\{[^}]*\} (\S+)$", re.MULTILINE)
 SUMS = re.compile(r"(Found|skipped|copied|deleted|failed|excluded): (\d+)")
 ANSWER = 1.0  # seconds
+EVERY = 1.0
+"""Seconds between two questions how far it is: to answer one the client adds up all of its numbers."""
 
 
 def sync(client: Client, wish: SyncWish, target: Path, run: Run) -> Outcome:
     """Bring the source of *wish* into *target*; raises `Failed` when a single file was not brought."""
     call = call_of(wish, target)
-    said = client.carry_out(call, lambda said: told(said, run))
+    asked = 0.0
+
+    def tick(said: str) -> None:
+        nonlocal asked
+        run.check()
+        if time.monotonic() - asked > EVERY:
+            asked = time.monotonic()
+            tell(said, run)
+
+    said = client.carry_out(call, tick)
     sums = sums_of(said)
     if "Found" not in sums:
         raise Failed(f"juicefs sync did not say what it did: {cause(said)}", next_step=way_out(said))
@@ -61,6 +74,8 @@ def call_of(wish: SyncWish, target: Path) -> Call:
     arguments = [
         "sync", "--metrics=127.0.0.1:0",
         *(f"--{name}" for name, asked in switches.items() if asked),
+        # Before what the user says: the first that matches counts, and these can be neither made nor deleted.
+        *(f"--exclude=/{name}" for name in shown(target)),
         *(f"--{name}={value}" for name, value in values.items() if value),
         # Without the slash at the end the client would bring whatever begins with that name.
         source.rstrip("/") + "/", str(target) + "/",
@@ -68,9 +83,8 @@ def call_of(wish: SyncWish, target: Path) -> Call:
     return Call(tuple(arguments), secrets.source(wish.source, wish.keys))
 
 
-def told(said: str, run: Run) -> None:
-    """Pass on how far the client is; raises `Cancelled` when it is to end."""
-    run.check()
+def tell(said: str, run: Run) -> None:
+    """Pass on how far the client is."""
     if (match := PORT.search(said)) is None:
         return
     # A look that gets no answer is no reason to end the work.

@@ -19,8 +19,9 @@ from typing import NamedTuple, TypeVar
 from ...errors import Failed
 from ..engine import Amount, Cancelled, Run, Unfit
 from ..sources.source import CHUNK, Entry, Parted, Source
-from .parting import LARGE, Coming, Sum
+from .parting import PIECE, Coming, Sum
 from .readahead import read_ahead
+from .summing import LARGE, FileSum, of_parts
 from .throttle import Throttle
 
 Item = TypeVar("Item")
@@ -185,16 +186,18 @@ class Copier:
         raise Failed(f"{entry.path} came differently each time it was read", next_step="check the network")
 
     def _written(self, entry: Entry, part: Path, *, in_parts: bool) -> tuple[str, str]:
-        sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
-        sums = [sha256, md5] if MD5.fullmatch(entry.mark) else [sha256]
+        sha256, md5 = FileSum(entry.size), hashlib.md5(usedforsecurity=False)
+        promised = [md5] if MD5.fullmatch(entry.mark) else []
+        text = ""
         came = Came(self._tally)
         try:
             with part.open("w+b", buffering=0) as file:
                 parted = self._source if isinstance(self._source, Parted) else None
                 if in_parts and parted and self._worth_parts(entry):
-                    Coming(parted, entry, file.fileno(), came.add).bring(sums, self._streams)
+                    coming = Coming(parted, entry, file.fileno(), came.add)
+                    text = of_parts(coming.bring(promised, self._streams))
                 else:
-                    self._streamed(entry, file.fileno(), sums, came)
+                    self._streamed(entry, file.fileno(), [sha256, *promised], came)
             if came.size != entry.size:
                 raise Failed(
                     f"{entry.path} came with {came.size} of {entry.size} bytes: it changed, or broke off"
@@ -202,7 +205,7 @@ class Copier:
         except Failed:
             came.take_back()
             raise
-        return sha256.hexdigest(), md5.hexdigest()
+        return text or sha256.text(), md5.hexdigest()
 
     def _streamed(self, entry: Entry, file: int, sums: Sequence[Sum], came: Came) -> None:
         with self._chunks(entry) as chunks:
@@ -227,14 +230,14 @@ class Copier:
 def write_all(number: int, chunk: bytes) -> None:
     rest = memoryview(chunk)
     while rest:
-        rest = rest[os.write(number, rest) :]
+        rest = rest[os.write(number, rest[:PIECE]) :]
 
 
-def read(path: Path, tally: Tally) -> str:
-    """The sum of a file; its bytes are in the page cache afterwards."""
-    digest = hashlib.sha256()
+def read(path: Path, tally: Tally, like: str = "") -> str:
+    """The sum of a file, of the kind of *like*; its bytes are in the page cache afterwards."""
     with path.open("rb", buffering=0) as file:
+        digest = FileSum(os.fstat(file.fileno()).st_size, like)
         while chunk := file.read(CHUNK):
             digest.update(chunk)
             tally.add(0, len(chunk))
-    return digest.hexdigest()
+    return digest.text()

@@ -66,7 +66,7 @@ class LocalEngine:
             def check(row: Row) -> Row | None:
                 there = lying(self.data, row.path)
                 good = there is not None and there.size == row.size
-                sha256 = read(self.data / row.path, tally) if good else ""
+                sha256 = read(self.data / row.path, tally, row.sha256) if good else ""
                 tally.add(1, 0)
                 if there is None or not good or row.sha256 not in ("", sha256):
                     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ ONLY_HERE = -1
 UNTRUSTED = -1
 """The time of a copy that was found to be wrong: no file has it."""
 PAGE = 5000
+PATIENCE = 30.0
+"""Seconds that one waits for another who writes."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (path BLOB PRIMARY KEY, size INTEGER NOT NULL, sha256 TEXT NOT NULL,
     copy_ns INTEGER NOT NULL, time_ns INTEGER NOT NULL, mark TEXT NOT NULL, source INTEGER NOT NULL)
@@ -173,10 +176,10 @@ def drop(file: Path) -> None:
 
 
 def connected(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=30)
+    connection = sqlite3.connect(file, timeout=PATIENCE)
     try:
         # Who only looks is not held up by who writes.
-        connection.execute("PRAGMA journal_mode = WAL")
+        to_wal(connection)
         # Nor does who writes wait until the disk has taken all the copies made meanwhile: what a power cut
         # damages is begun anew.
         connection.execute("PRAGMA synchronous = OFF")
@@ -185,3 +188,16 @@ def connected(file: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def to_wal(connection: sqlite3.Connection) -> None:
+    """Of several who make a new record, SQLite refuses at once all but one, however long they would wait."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(0.005)

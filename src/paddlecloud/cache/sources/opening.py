@@ -15,6 +15,7 @@ from . import client, endpoints
 from .archives import is_archive
 from .buckets import Bucket
 from .folder import claimed, folder
+from .listings import Listing
 from .redis import Redis
 from .source import Address, Source
 from .web import web
@@ -53,6 +54,8 @@ def source_of(address: Address, scratch: Path, check: Callable[[], None]) -> Sou
         case Way.BUCKET:
             return Bucket(endpoints.place(address.uri, no_https=address.no_https), address.keys)
         case Way.WEB:
+            if urlsplit(address.uri).path.endswith("/") or not urlsplit(address.uri).path:
+                return Listing(address)
             return web(address, scratch, check)
         case Way.WEBDAV:
             return WebDav(address)
@@ -72,7 +75,7 @@ class Way(StrEnum):
     FOLDER = "the folder itself"
     CLAIM = "the claim that is mounted"
     BUCKET = "our reader of S3"
-    WEB = "our reader of files and archives behind HTTP"
+    WEB = "our readers of files, folders and archives behind HTTP"
     WEBDAV = "our reader of WebDAV"
     REDIS = "our reader of Redis"
     CLIENT = "the JuiceFS client"

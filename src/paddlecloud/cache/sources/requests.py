@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
-from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionError, SSLError
+from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionError, ProtocolError, SSLError
 
 from ...errors import Failed
 from ..engine import Keys
@@ -49,7 +49,8 @@ class Requests:
             try:
                 if answer.status != status:
                     raise refused(self.host, answer.status, urlsplit(url).path)
-                while chunk := answer.read(CHUNK):
+                # Nothing is packed, by what was asked for: it need not go through one more buffer.
+                while chunk := answer.read(CHUNK, decode_content=False):
                     yield chunk
             finally:
                 answer.release_conn()
@@ -75,6 +76,8 @@ def cause(error: BaseException) -> str:
         return str(error).rpartition("] ")[2] or "no connection"
     if isinstance(error, SSLError):
         return f"TLS failed ({error}); set `no-https` for a server without it"
+    if isinstance(error, ProtocolError) and isinstance(error.args[-1], OSError):
+        return error.args[-1].strerror or "the connection broke"
     return str(error) or type(error).__name__
 
 

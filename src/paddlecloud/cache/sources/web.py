@@ -1,4 +1,4 @@
-"""One file behind a plain HTTP(S) address as a source; an archive is fetched and stands for what is in it."""
+"""One file behind an HTTP(S) address as a source; an archive is fetched and stands for what is in it."""
 
 from __future__ import annotations
 
@@ -50,28 +50,12 @@ class Page:
     def __init__(self, address: Address) -> None:
         self.shown, self._url = address.shown, address.uri
         self.name = unquote(urlsplit(address.uri).path).rpartition("/")[2]
-        if not self.name:
-            raise Unfit(
-                f"{self.shown} names no file: a web server has no folders that could be listed",
-                next_step="name one file or an archive (tar, tar.gz, tgz, zip), or use webdav://",
-            )
         exact(self.name)
         self._requests = Requests(address.uri)
         self._headers = basic(address.keys)
 
     def entries(self) -> Iterator[Entry]:
-        # Of the length of a packed answer nothing follows for the file.
-        headers = {"Accept-Encoding": "identity", **self._headers}
-        answer = self._requests.ask("HEAD", self._url, headers)
-        if answer.status != 200:
-            raise refused(self._requests.host, answer.status, urlsplit(self._url).path)
-        try:
-            size = int(answer.headers["Content-Length"])
-        except (KeyError, ValueError):
-            raise Unfit(f"the server of {self.shown} does not say how long the file is") from None
-        yield Entry(
-            self.name, size, time_of(answer.headers.get("Last-Modified", "")), answer.headers.get("ETag", "")
-        )
+        yield described(self._requests, self._url, self._headers, self.name)
 
     def folders(self) -> Iterator[str]:
         return iter(())
@@ -84,6 +68,22 @@ class Page:
             f"files behind {urlsplit(self._url).scheme}:// cannot be deleted",
             next_step="leave out delete-src",
         )
+
+
+def described(requests: Requests, url: str, headers: dict[str, str], name: str) -> Entry:
+    """The file at *url* as its server tells of it, to be called *name*."""
+    # Of the length of a packed answer nothing follows for the file.
+    answer = requests.ask("HEAD", url, {"Accept-Encoding": "identity", **headers})
+    at = urlsplit(url)
+    if answer.status != 200:
+        raise refused(requests.host, answer.status, at.path)
+    if urlsplit(answer.geturl() or "").path == f"{at.path}/":
+        raise Unfit(f"{at.path} at {requests.host} is a folder", next_step="write it with a slash at the end")
+    try:
+        size = int(answer.headers["Content-Length"])
+    except (KeyError, ValueError):
+        raise Unfit(f"{requests.host} does not say how long the file {at.path} is") from None
+    return Entry(name, size, time_of(answer.headers.get("Last-Modified", "")), answer.headers.get("ETag", ""))
 
 
 def time_of(text: str) -> int:
