@@ -1,6 +1,6 @@
 """The PaddleJob controller, as shipped, in a process of its own, on kube-apiserver and on the embedded API.
 
-    .venv/bin/python -m benchmarks.paddlejob [--only ours|kubernetes] [--quick] [--full] [--skip-idle]
+    .venv/bin/python -m benchmarks.paddlejob [--only ours|kubernetes] [--quick] [--full] [--part idle]
 
 Bursts of jobs with 2 servers and 2 workers, from the first create until each has its pods and a phase; the
 lives of some with a simulated node; then 1,000 finished and 1,000 running jobs at rest. On a machine that
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--only", choices=SERVERS, help="measure on one of the two")
     parser.add_argument("--quick", action="store_true", help="a tenth of the jobs")
     parser.add_argument("--full", action="store_true", help="10,000 jobs too")
-    parser.add_argument("--skip-idle", action="store_true", help="leave out the jobs at rest")
+    parser.add_argument("--part", choices=("bursts", "lives", "idle"), action="append", help="not all three")
     options = parser.parse_args()
     console = Console()
     console.print(f"load of the machine: {os.getloadavg()[0]:.1f}")
@@ -76,10 +76,12 @@ def parts(options: argparse.Namespace) -> list[Part]:
     """Each has a server of its own: what one leaves behind would count in the next."""
     share = 10 if options.quick else 1
     sizes = [max(10, size // share) for size in (10, 100, 500, 1000, *([10_000] if options.full else []))]
-    chosen: list[Part] = [lambda case: bursts(case, sizes), lambda case: lives(case, 100 // share)]
-    if not options.skip_idle:
-        chosen.append(lambda case: idle(case, 1000 // share, 60.0))
-    return chosen
+    known: dict[str, Part] = {
+        "bursts": lambda case: bursts(case, sizes),
+        "lives": lambda case: lives(case, 100 // share),
+        "idle": lambda case: idle(case, 1000 // share, 60.0),
+    }
+    return [known[name] for name in options.part or known]
 
 
 def on_a_fresh_server(start: Start, part: Part) -> list[Found]:

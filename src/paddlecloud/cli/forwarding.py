@@ -11,7 +11,7 @@ from ..api.core import Pod, Service
 from ..api.meta import Key
 from ..cluster.kubeconfig import Access
 from ..cluster.portforward import Way, alone, forwarder
-from ..errors import WrongUse
+from ..errors import PaddleCloudError, WrongUse
 from ..sdk.serviceways import port_number
 from .context import Settings, namespace_option, pass_settings
 from .podpicking import SERVICES, pods_meant
@@ -56,7 +56,10 @@ async def forward(access: Access, pod: Key, ports: list[tuple[int, int]], addres
             async def carry(
                 reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int = remote
             ) -> None:
-                await alone(access, pod, complain, Way(port, reader, writer))
+                try:
+                    await alone(access, pod, complain, Way(port, reader, writer))
+                except PaddleCloudError as error:
+                    complain(str(error))
 
             try:
                 server = await asyncio.start_server(carry, address, local)

@@ -11,7 +11,7 @@ import os
 import random
 import socket
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -115,33 +115,23 @@ class Client:
         """The same as they are on the wire."""
         return await self.list_read(kind, scope, lambda item: item)
 
-    async def list_read(self, kind: Kind, scope: Scope, reading: Callable[[dict[str, Any]], T]) -> Listing[T]:
+    async def list_read(
+        self,
+        kind: Kind,
+        scope: Scope,
+        reading: Callable[[dict[str, Any]], T],
+        parse: Callable[[int, bytes], dict[str, Any]] = requests.parse,
+    ) -> Listing[T]:
         """The same as *reading* makes of each; of what came over the wire no more than a page is kept."""
+
+        async def page(limit: int, after: str) -> dict[str, Any]:
+            return parse(*await self._answer(requests.listing(kind, scope, limit=limit, after=after)))
+
         try:
-            return await self._pages(kind, scope, reading, requests.PAGE)
+            return await pages(partial(page, requests.PAGE), reading)
         except Expired:
             # The moment was compacted away between two pages: take everything at once.
-            return await self._pages(kind, scope, reading, 0)
-
-    async def _pages(
-        self, kind: Kind, scope: Scope, reading: Callable[[dict[str, Any]], T], limit: int
-    ) -> Listing[T]:
-        items: list[T] = []
-        page = await self.request(requests.listing(kind, scope, limit=limit))
-        while True:
-            metadata = page.get("metadata") or {}
-            after = metadata.get("continue") or ""
-            if not after:
-                await read_page(page, reading, items)
-                return Listing(tuple(items), str(metadata.get("resourceVersion") or ""))
-            # The server makes the next page while this one is read.
-            request = requests.listing(kind, scope, limit=limit, after=after)
-            following = asyncio.create_task(self.request(request))
-            try:
-                await read_page(page, reading, items)
-                page = await following
-            finally:
-                following.cancel()
+            return await pages(partial(page, 0), reading)
 
     async def watch(
         self,
@@ -304,6 +294,27 @@ class Client:
                 f"{self.access.name} at {self.access.server} does not answer: {cause}",
                 next_step="check that it runs: `pdc status`",
             ) from error
+
+
+async def pages(
+    asked: Callable[[str], Awaitable[dict[str, Any]]], reading: Callable[[dict[str, Any]], T]
+) -> Listing[T]:
+    """All pages of a list; *asked* gets the one after what the page before said."""
+    items: list[T] = []
+    page = await asked("")
+    while True:
+        metadata = page.get("metadata") or {}
+        after = metadata.get("continue") or ""
+        if not after:
+            await read_page(page, reading, items)
+            return Listing(tuple(items), str(metadata.get("resourceVersion") or ""))
+        # The server makes the next page while this one is read.
+        following = asyncio.ensure_future(asked(after))
+        try:
+            await read_page(page, reading, items)
+            page = await following
+        finally:
+            following.cancel()
 
 
 async def read_page(page: dict[str, Any], reading: Callable[[dict[str, Any]], T], into: list[T]) -> None:

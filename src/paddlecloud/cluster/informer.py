@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from .. import log
 from ..api.meta import Key, Resource
 from ..errors import ApiError, Expired, Invalid, NotFound, PaddleCloudError
+from . import unmanaged
 from .client import Client
 from .objects import read
 from .requests import Labels, Scope
@@ -137,7 +138,7 @@ class Informer(Generic[R]):
 
     async def _list(self) -> None:
         try:
-            listing = await self._client.list_read(self.kind, self._scope, self._found)
+            listing = await self._client.list_read(self.kind, self._scope, self._found, unmanaged.parse)
         except NotFound:
             # Not served here (yet): that is an empty kind, not a reason to hold up everybody else.
             self.absent = True

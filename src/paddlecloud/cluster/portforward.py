@@ -17,7 +17,7 @@ from typing import NamedTuple
 import aiohttp
 
 from ..api.meta import Key
-from ..errors import Failed, PaddleCloudError
+from ..errors import Failed
 from . import spdy
 from .kubeconfig import Access
 from .requests import Place, Request, path_of
@@ -114,20 +114,24 @@ class Forwarder:
         await self._socket.send_bytes(data)
 
 
-async def alone(access: Access, pod: Key, complain: Complain, way: Way) -> None:
-    """Join one local connection to a port of *pod*, until both sides have ended; a refusal is told."""
+async def alone(
+    access: Access, pod: Key, complain: Complain, way: Way, opened: Callable[[], object] = lambda: None
+) -> None:
+    """Join one local connection to a port of *pod*, until both sides have ended; raises a refusal.
+
+    *opened* is called when the API has let us in; what the pod itself says against it is told.
+    """
     try:
         async with forwarder(access, pod, complain) as made:
-            hearing = asyncio.create_task(made.run())
-            carrying = asyncio.create_task(made.carry(way.port, way.reader, way.writer))
+            opened()
+            deeds = (made.run(), made.carry(way.port, way.reader, way.writer))
+            works = [asyncio.ensure_future(deed) for deed in deeds]
             try:
-                await asyncio.wait((hearing, carrying), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for task in (hearing, carrying):
-                    task.cancel()
-                await asyncio.gather(hearing, carrying, return_exceptions=True)
-    except PaddleCloudError as error:
-        complain(str(error))
+                for work in works:
+                    work.cancel()
+                await asyncio.gather(*works, return_exceptions=True)
     finally:
         way.writer.close()
 

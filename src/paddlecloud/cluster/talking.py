@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+import contextlib
+from asyncio.trsock import TransportSocket
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from socket import SHUT_RDWR
 
 import aiohttp
 from yarl import URL
@@ -16,6 +20,7 @@ from .requests import Request
 
 LARGEST = 32 * 1024 * 1024
 CONNECT_WITHIN = 5.0
+GONE_WITHIN, LOOK = 1.0, 0.002
 
 
 @asynccontextmanager
@@ -28,7 +33,13 @@ async def conversation(
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN)
     url = URL(access.server + request.target, encoded=True)
     headers = {**request.headers, **Bearer(access).headers()}
-    async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers) as session:
+    async with AsyncExitStack() as stack:
+        lines: list[TransportSocket] = []
+        # Added first, so done last: the session forgets a connection before TLS has taken its leave.
+        stack.push_async_callback(ended, lines)
+        session = await stack.enter_async_context(
+            aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers)
+        )
         try:
             socket = await session.ws_connect(
                 url, protocols=protocols, max_msg_size=LARGEST, proxy=access.proxy or None,
@@ -44,5 +55,18 @@ async def conversation(
                 f"{access.name} at {access.server} does not answer: {error}",
                 next_step="check that it runs: `pdc status`",
             ) from error
-        async with socket:
-            yield socket
+        if line := socket.get_extra_info("socket"):
+            lines.append(line)
+        await stack.enter_async_context(socket)
+        yield socket
+
+
+async def ended(lines: Iterable[TransportSocket]) -> None:
+    """Wait until connections have gone: a loop that ends before would leave them open."""
+    for line in lines:
+        with contextlib.suppress(OSError):
+            line.shutdown(SHUT_RDWR)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GONE_WITHIN):
+                while line.fileno() != -1:
+                    await asyncio.sleep(LOOK)

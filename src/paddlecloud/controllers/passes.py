@@ -192,6 +192,7 @@ class Passes:
         await writes.tokens(decision.tokens, self._times.token)
         reasons = {identity(r.child): r.reason for r in decision.removals}
         await writes.children(plan(children, decision), reasons)
+        await writes.needs(tuple(placed(n, writes.owner) for n in decision.afterwards))
         await writes.changes(decision.changes)
         if not await self._call(writes, decision):
             return False

@@ -40,6 +40,8 @@ class Options:
     metrics: Metrics = field(default_factory=Metrics)
     remembered: Remembered = field(default_factory=lambda: EVERYWHERE)
     """What is kept in memory of objects of some kinds."""
+    synced: Callable[[], None] = lambda: None
+    """Called once, when all caches have been filled."""
 
 
 async def run(
@@ -73,7 +75,7 @@ class Runtime:
         self._loops = [
             Loop(c, Passes(c, client, self.informers, options.times), options, health) for c in controllers
         ]
-        self._workers = options.workers
+        self._workers, self._synced = options.workers, options.synced
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -82,6 +84,7 @@ class Runtime:
             for informer in self.informers.values():
                 await informer.synced.wait()
             self.health.synced = True
+            self._synced()
             for loop in self._loops:
                 loop.subscribe(self.informers)
                 for _ in range(self._workers):

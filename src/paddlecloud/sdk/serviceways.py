@@ -8,7 +8,6 @@ Service, as `kubectl port-forward` does. What sleeps until it is called is woken
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -21,11 +20,12 @@ from ..api.apps import Deployment
 from ..api.core import WAKES, Pod, Service
 from ..api.meta import Key
 from ..cluster.kubeconfig import Access
-from ..cluster.portforward import forwarder
+from ..cluster.portforward import Way, alone
 from ..errors import NotFound, TimedOut
 from .client import Client
 
 WOKEN_WITHIN, LOOK = 60.0, 0.1
+THREADS = "way to "
 
 Dial = Callable[[], socket.socket]
 """Makes a connection; raises a `PaddleCloudError` with the reason why there is none."""
@@ -94,7 +94,8 @@ def connected(access: Access, pod: Key, port: int) -> socket.socket:
     """One end of a connection with *port* of *pod*; a thread passes on what goes through it."""
     ours, theirs = socket.socketpair()
     opened: Future[None] = Future()
-    Thread(target=passing, args=(access, pod, port, theirs, opened), daemon=True).start()
+    given = (access, pod, port, theirs, opened)
+    Thread(target=passing, args=given, name=f"{THREADS}{pod}", daemon=True).start()
     try:
         opened.result()
     except BaseException:
@@ -106,15 +107,8 @@ def connected(access: Access, pod: Key, port: int) -> socket.socket:
 def passing(access: Access, pod: Key, port: int, end: socket.socket, opened: Future[None]) -> None:
     async def carry() -> None:
         reader, writer = await asyncio.open_connection(sock=end)
-        with contextlib.closing(writer):
-            async with forwarder(access, pod, log.logger("sdk.ways").warning) as way:
-                opened.set_result(None)
-                deeds = (way.run(), way.carry(port, reader, writer))
-                works = [asyncio.ensure_future(deed) for deed in deeds]
-                await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
-                for work in works:
-                    work.cancel()
-                await asyncio.gather(*works, return_exceptions=True)
+        complain = log.logger("sdk.ways").warning
+        await alone(access, pod, complain, Way(port, reader, writer), lambda: opened.set_result(None))
 
     try:
         asyncio.run(carry())
