@@ -26,8 +26,8 @@ from paddlecloud.api.meta import Resource
 from paddlecloud.api.workflowrun import Graph, WorkflowRun, WorkflowRunStatus
 from paddlecloud.controllers.contract import Decision, LogQuestion
 from paddlecloud.controllers.statuses import status_patch
-from paddlecloud.controllers.workflowpods import make_pod
-from paddlecloud.controllers.workflowrun import asks, reconcile
+from paddlecloud.controllers.workflowpods import launcher, make_pod
+from paddlecloud.controllers.workflowrun import asks, known_parameters, reconcile
 from paddlecloud.controllers.workflowwalk import Call
 
 DIAMOND = a_graph(a_step("a"), a_step("b", "a"), a_step("c", "a"), a_step("d", "b", "c"))
@@ -227,3 +227,66 @@ def test_a_step_runs_once() -> None:
     pod = make_pod(a_run(DIAMOND), Call("a", DIAMOND.steps[0], {}, {}, {}))
 
     assert pod.spec["restartPolicy"] == "Never" and pod.name == "run-a"
+
+
+def test_the_launcher_is_made_once_and_what_is_remembered_comes_after_the_next_pod() -> None:
+    step = {"form": "ir", "cache": {"enabled": True}, "pod": {"spec": {"containers": [{"image": "i"}]}}}
+    graph = Graph.model_validate({"name": "g", "steps": [{"name": "a", **step}]})
+    run = a_run(graph)
+
+    def decided(*pods: Resource, related: Any = ()) -> Decision:
+        before = seen(run, *pods, related=[a_package(graph), *related])
+        answers = dict.fromkeys(asks(run, before))
+        return reconcile(run, seen(run, *pods, related=[a_package(graph), *related], answers=answers))
+
+    first = decided()
+    [program] = first.needs
+    again = decided(related=[program])
+    assert program.name == launcher().name and again.needs == ()
+    assert named(again) == named(first) == ["Pod/run-a"]
+
+    done = decided(a_step_pod("a", "Succeeded"))
+    assert [entry.kind for entry in done.afterwards] == ["StepCache"] and done.needs == ()
+
+
+def test_of_a_thousand_steps_only_those_that_changed_are_written() -> None:
+    graph = a_graph(*(a_step(f"s{n}", *([f"s{n - 1}"] if n else [])) for n in range(50)))
+    run = with_stored(a_run(graph), look(a_run(graph), graph))
+    decided = look(run, graph, a_step_pod("s0", "Running"))
+
+    patch = status_patch(run, status_of(decided))
+    assert list(patch["nodes"]) == ["s0"]
+    assert status_of(decided).nodes["s1"] is run.status.nodes["s1"]
+    gone = status_of(decided).but(nodes={"s0": status_of(decided).nodes["s0"]})
+    assert status_patch(run, gone)["nodes"]["s49"] is None
+
+
+@pytest.mark.parametrize(
+    "kind, good, bad",
+    [
+        ("NUMBER_INTEGER", (1, 2.0, "3", "-4"), ("many", 1.5, True, "1.5", "", None, [1])),
+        ("NUMBER_DOUBLE", (1, 2.5, "3.5"), ("much", False, {})),
+        ("BOOLEAN", (True, "False", "true"), (1, "yes", "")),
+        ("LIST", ([1], "[]"), ("a, b", {})),
+        ("STRUCT", ({}, '{"a": 1}'), ([], "a=1")),
+        ("STRING", ("x", 1, True), ()),
+    ],
+)
+def test_a_parameter_is_what_the_pipeline_asks_for(kind: str, good: tuple[Any], bad: tuple[Any]) -> None:
+    graph = Graph.model_validate({"name": "g", "parameters": {"a": None}, "types": {"a": kind}, "steps": []})
+
+    assert [known_parameters(graph, {"a": value}) for value in good] == [""] * len(good)
+    assert all("parameter 'a' of pipeline g is to be" in known_parameters(graph, {"a": v}) for v in bad)
+
+
+def test_what_the_questions_worked_out_is_the_same_for_the_decision_and_used_once() -> None:
+    first_step = {"name": "a", "cache": {"enabled": True}}
+    graph = Graph.model_validate({"name": "g", "steps": [first_step, {"name": "b", "after": ["a"]}]})
+    run = a_run(graph)
+    pods = [a_step_pod("a", "Running")]
+    around = seen(run, *pods, related=[a_package(graph)])
+
+    assert asks(run, around) == () and around.worked
+    first = reconcile(run, around)
+    assert not around.worked and first == reconcile(run, around)
+    assert first == look(run, graph, *pods)

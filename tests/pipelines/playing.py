@@ -46,7 +46,7 @@ class Play:
         decision = reconcile(self.run, self.sight(*everything))
         assert isinstance(decision.status, WorkflowRunStatus)
         self.run = self.run.but(status=decision.status)
-        self.related += [n for n in decision.needs if n not in self.related]
+        self.related += [n for n in (*decision.needs, *decision.afterwards) if n not in self.related]
         kept = {c.name: c for c in decision.children if isinstance(c, Pod)}
         new = {n: p for n, p in kept.items() if n not in self.pods and n not in self.ended}
         assert not set(new) & set(self.ended)

@@ -19,8 +19,8 @@ from tests.properties.plays import new_namespace
 from paddlecloud.cluster import requests
 from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.kubeconfig import Access
-from paddlecloud.embedded.identity import free_port
 from paddlecloud.errors import Unauthorized
+from paddlecloud.localsockets import on_port
 from paddlecloud.pipelines.callers import foreign, in_hex, on_behalf, trusted, user_of
 from paddlecloud.pipelines.listening import listen
 from paddlecloud.pipelines.service.shelf import NAMESPACE
@@ -69,16 +69,10 @@ def test_pages_of_elsewhere_are_refused(origin: str, refused: bool) -> None:
 
 @asynccontextmanager
 async def service(access: Access, *, for_pods: bool = False) -> AsyncIterator[str]:
-    ports = free_port(), free_port()
-    url = f"http://127.0.0.1:{ports[for_pods]}/apis/v2beta1/healthz"
-    async with running(listen(access, "127.0.0.1", *ports)), aiohttp.ClientSession() as session:
-        while True:
-            try:
-                async with session.get(url):
-                    break
-            except aiohttp.ClientConnectionError:
-                continue
-        yield url
+    with on_port(0) as owner, on_port(0) as pods:
+        port = (pods if for_pods else owner).getsockname()[1]
+        async with running(listen(access, owner, pods)):
+            yield f"http://127.0.0.1:{port}/apis/v2beta1/healthz"
 
 
 async def test_the_owner_is_answered_and_a_page_is_not(access: Access) -> None:

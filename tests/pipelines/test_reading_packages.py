@@ -116,6 +116,7 @@ def changed(content: bytes, path: str, value: Any) -> bytes:
         (changed(IMPORTS, IMPORTED, "gs://bucket/x"), "task importer: gs://bucket/x cannot be imported"),
         (changed(OLD_CHAIN, "spec/entrypoint", "ghost"), "the Workflow has no"),
         (changed(OLD_CHAIN, "metadata/annotations", {V2: "true"}), "V2_COMPATIBLE"),
+        (changed(OLD_CHAIN, "apiVersion", "argoproj.io/v9"), "a Workflow of argoproj.io/v9; this"),
     ],
 )
 def test_what_cannot_be_run_is_refused_in_words(content: bytes, said: str) -> None:

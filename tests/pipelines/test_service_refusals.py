@@ -38,6 +38,8 @@ NOBODY = [{"name": "nobody", "value": "1"}]
          "has no parameter 'nobody'; it has a"),
         ("v1beta1/runs", {"pipeline_spec": {"workflow_manifest": OLD_TEXT, "parameters": NOBODY}}, None,
          "has no parameter 'nobody'; it has a"),
+        ("v2beta1/runs", {"pipeline_spec": CHAIN, "runtime_config": {"parameters": {"a": "many"}}}, None,
+         "parameter 'a' of pipeline sum-up is to be a whole number and is 'many'"),
         ("v2beta1/runs", {"pipeline_spec": CHAIN, "experiment_id": "ghost"}, None, "no Experiment ghost"),
         ("v2beta1/runs", {}, None, "there is no Pipeline"),
     ],

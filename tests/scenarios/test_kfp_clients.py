@@ -62,6 +62,30 @@ def test_the_client_of_the_first_generation(cluster: PdcHome, tmp_path: Path) ->
     }
 
 
+@pytest.mark.parametrize("generation", [1, 2])
+def test_what_cannot_be_run_is_told_by_the_clients(cluster: PdcHome, generation: int, tmp_path: Path) -> None:
+    before = cluster.ok("get", "wfr", "-n", "kubeflow", "-o", "name")
+    done = run(generation, PROGRAMS / "mistakes.py", service(cluster), str(PACKAGES), home=tmp_path)
+    said = lines(done)
+    reads = "this service reads " + ("argoproj.io/v1alpha1" if generation == 1 else "2.1")
+    words = {
+        "circle": "steps wait for each other",
+        "circle-upload": "steps wait for each other",
+        "newer": reads,
+        "newer-upload": reads,
+        "malformed": "while parsing a flow node",  # the client reads it first
+        "malformed-upload": "malformed.yaml is no YAML",
+        "nothing-upload": "nothing.yaml holds no pipeline",
+        "unknown": "has no parameter 'nobody'; it has a, b",
+        "type": "is to be a whole number and is 'many'",
+        "missing": "No such file or directory: 'missing.yaml'",
+        "missing-upload": "No such file or directory: 'missing.yaml'",
+    }
+
+    assert [name for name, sentence in words.items() if sentence not in said[name]] == [], said
+    assert cluster.ok("get", "wfr", "-n", "kubeflow", "-o", "name") == before
+
+
 def test_recurring_runs_of_the_second_generation(cluster: PdcHome, tmp_path: Path) -> None:
     said = lines(run(2, PROGRAMS / "second_recurring.py", service(cluster), str(PACKAGES), home=tmp_path))
 

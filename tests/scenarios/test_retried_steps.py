@@ -18,7 +18,7 @@ from paddlecloud.sdk.waiting import wait_for
 
 def pod(command: str) -> dict[str, Any]:
     return {"spec": {"restartPolicy": "Never", "containers": [
-        {"name": "main", "image": "busybox", "command": [command]},
+        {"name": "main", "image": "busybox", "command": ["sh", "-c", command]},
     ]}}  # fmt: skip
 
 
@@ -29,8 +29,8 @@ def test_a_job_that_failed_is_made_again(cluster: PdcHome, name: str) -> None:
             spec = {"backoffLimit": 0, "template": pod(command)}
             return Job(metadata=Metadata(name=name, namespace="default"), spec=spec)
 
-        with pytest.raises(Failed, match=f"it went wrong: Job default/{name} failed"):
-            run_to_end(client, job("false"), 60, "it went wrong")
+        with pytest.raises(Failed, match=f"wrong: Job default/{name} failed, in main: no such bucket"):
+            run_to_end(client, job("echo no such bucket; false"), 60, "it went wrong")
         assert client.get(Job, "default", name).holds("Failed"), "its log can be read"
 
         run_to_end(client, job("true"), 60, "it went wrong")

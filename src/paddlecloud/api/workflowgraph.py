@@ -182,6 +182,8 @@ class Graph(Value):
     name: str
     parameters: dict[str, Any] = {}
     """Defaults; one without has the value None."""
+    types: dict[str, str] = {}
+    """What parameters are to be, as kfp 2 calls it (NUMBER_INTEGER, LIST, …); others may be anything."""
     steps: list[Step]
     graphs: dict[str, SubGraph] = {}
     after_skipped: bool = False

@@ -81,6 +81,11 @@ class Snapshot:
     def _by_kind(self) -> dict[type[Resource], dict[str, Resource]]:
         return {}
 
+    @cached_property
+    def worked(self) -> dict[str, Any]:
+        """What the questions worked out of it, for the decision, which sees the same if none was asked."""
+        return {}
+
     def find(self, kind: type[R], name: str) -> R | None:
         """A related object by name, if it exists."""
         return next((r for r in self.related if isinstance(r, kind) and r.name == name), None)
@@ -147,6 +152,8 @@ class Decision:
     """The finalizers the object should have; None leaves them alone."""
     needs: tuple[Resource, ...] = ()
     """Made before the children if they are not there, and owned by nobody: claims outlive their users."""
+    afterwards: tuple[Resource, ...] = ()
+    """The same, made when the children are: nobody waits for them."""
     changes: tuple[Update, ...] = ()
     """Patches of objects as they were seen, whoever owns them: adoption, release, finalizers of children."""
     tokens: tuple[Token, ...] = ()

@@ -14,9 +14,25 @@ def status_patch(obj: Resource, decided: Value | dict[str, Any]) -> dict[str, An
     said = "status" in obj.model_fields_set
     if said and decided is told:
         return {}
+    if said and isinstance(told, Value) and type(decided) is type(told):
+        told, decided = unlike(told, decided)
     stored = (told.wire() if isinstance(told, Value) else obj.wire().get("status") or {}) if said else {}
     wanted = decided.wire() if isinstance(decided, Value) else without_nulls(decided)
     return difference(stored, wanted)
+
+
+def unlike(told: Value, decided: Value) -> tuple[Value, Value]:
+    """Both without the entries of their mappings that are the very same value: no need to write those out."""
+    mine, theirs = {}, {}
+    for name in told.model_fields_set & decided.model_fields_set:
+        old, new = getattr(told, name), getattr(decided, name)
+        if not isinstance(old, dict) or not isinstance(new, dict) or old is new:
+            continue
+        same = {key for key, value in new.items() if isinstance(value, Value) and old.get(key) is value}
+        if same:
+            mine[name] = {key: value for key, value in old.items() if key not in same}
+            theirs[name] = {key: value for key, value in new.items() if key not in same}
+    return (told.but(**mine), decided.but(**theirs)) if mine else (told, decided)
 
 
 def difference(stored: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:

@@ -11,14 +11,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import ssl
-import subprocess
 import sys
-import urllib.error
-import urllib.request
 
+# It is started once a step: what few steps need (copies, TLS, HTTP) would be half of its time.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,13 +93,14 @@ def parent(path: str) -> None:
 def started(command: list[str]) -> int:
     """The exit code as a shell would give it."""
     try:
-        child = subprocess.Popen(command)
+        # Python ignores these two; a program expects what every program finds.
+        child = os.posix_spawnp(command[0], command, os.environ, setsigdef=[signal.SIGPIPE, signal.SIGXFSZ])
     except OSError as error:
         print(f"error: cannot run {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         return 127 if isinstance(error, FileNotFoundError) else 126
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda received, _: child.send_signal(received))
-    code = child.wait()
+        signal.signal(number, lambda received, _: os.kill(child, received))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return code if code >= 0 else 128 - code
 
 
@@ -115,6 +112,8 @@ def keep(order: dict[str, Any], code: int) -> None:
             if code == 0 and not optional:
                 raise Refused(f"the step left no artifact {name} at {path}")
             continue
+        import shutil
+
         if os.path.isdir(path):
             shutil.copytree(path, place, dirs_exist_ok=True)
         else:
@@ -201,6 +200,10 @@ def lay_aside(text: str) -> str:
 
 
 def call(method: str, path: str, body: dict[str, Any]) -> None:
+    import ssl
+    import urllib.error
+    import urllib.request
+
     folder = os.environ.get("KUBERNETES_SERVICEACCOUNT") or "/var/run/secrets/kubernetes.io/serviceaccount"
     host = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
     with open(os.path.join(folder, "token")) as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -13,8 +14,17 @@ from ..api.workflowgraph import Graph, Step, graph_of
 from ..api.workflowrun import WorkflowRun
 from .conditions import waiting
 from .contract import Snapshot
+from .workflowvalues import shown
 
 PACKAGE_KEY = "graph.json"
+WORDS: dict[str, tuple[Any, ...]] = {
+    "NUMBER_INTEGER": ("a whole number", int),
+    "NUMBER_DOUBLE": ("a number", int, float),
+    "BOOLEAN": ("true or false", bool),
+    "LIST": ("a list", list),
+    "STRUCT": ("an object", dict),
+}
+"""The types of parameters that can be got wrong, in words, and what Python reads them as."""
 GRAPHS = 32
 """Read once each while their runs take turns; runs of one pipeline share theirs."""
 
@@ -75,4 +85,21 @@ def known_parameters(graph: Graph, given: Mapping[str, Any]) -> str:
         return f"pipeline {graph.name} has no parameter {unknown[0]!r}; it has {has}"
     if missing := sorted(n for n, v in graph.parameters.items() if v is None and n not in given):
         return f"pipeline {graph.name} needs parameter {missing[0]!r}, which was not given"
+    for name, value in given.items():
+        wanted = WORDS.get(graph.types.get(name, ""))
+        if wanted and not fits(value, *wanted[1:]):
+            return f"parameter {name!r} of pipeline {graph.name} is to be {wanted[0]} and is {shown(value)}"
     return ""
+
+
+def fits(value: Any, *types: type) -> bool:
+    """Whether a value is of one of these types, or a text that says one: command lines have only texts."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value.strip().lower() if bool in types else value)
+        except ValueError:
+            return False
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    # A yes is no number, though Python takes it for one.
+    return type(value) in types

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import resources
 from pathlib import PurePosixPath
@@ -80,12 +80,12 @@ def make_pod(run: WorkflowRun, call: Call, attempt: int = 0) -> Pod:
     )
 
 
-def needs_of(run: WorkflowRun, calls: list[Call]) -> tuple[Resource, ...]:
-    """What the pods of these steps need and nobody owns: the launcher and the shared volume."""
+def needs_of(run: WorkflowRun, calls: list[Call], there: Iterable[ConfigMap]) -> tuple[Resource, ...]:
+    """What the pods of these steps need and nobody owns: the shared volume, and the launcher, once."""
     launched = [c for c in calls if c.step.form in ("argo", "ir")]
     needs: list[Resource] = []
-    if launched:
-        program = launcher()
+    program = launcher()
+    if launched and program.name not in {m.name for m in there}:
         needs.append(program.but(metadata=program.metadata.but(namespace=run.namespace)))
     if any(uses_artifacts(c) for c in calls):
         needs.append(

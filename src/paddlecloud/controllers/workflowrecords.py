@@ -21,6 +21,8 @@ from .workflowpods import RUN_LABEL
 
 MOST, LARGEST = 100, 256 * 1024
 """Steps, and bytes of them, in one object: what one step may hand over fits beside others."""
+AROUND = 256
+"""Bytes of a step beside what it was given, handed over and said."""
 
 Nodes = Mapping[str, StepStatus]
 
@@ -65,7 +67,7 @@ def held_back(stored: WorkflowRunStatus, decided: WorkflowRunStatus) -> Workflow
 
 def laid_out(nodes: Nodes, there: Sequence[Nodes]) -> list[dict[str, StepStatus]]:
     """The steps by their places; none while all of them fit into the status."""
-    sizes = {path: len(path) + len(orjson.dumps(node.wire())) for path, node in nodes.items()}
+    sizes = {path: len(path) + size_of(node) for path, node in nodes.items()}
     if not there and len(nodes) <= MOST and sum(sizes.values()) <= LARGEST:
         return []
     before = {path: n for n, place in enumerate(there) for path in place}
@@ -95,6 +97,12 @@ def laid_out(nodes: Nodes, there: Sequence[Nodes]) -> list[dict[str, StepStatus]
             filled.append(0)
         lay(n, path)
     return places
+
+
+def size_of(node: StepStatus) -> int:
+    """About as many bytes as it has: only what steps bring with them differs much."""
+    brought = orjson.dumps((node.inputs, node.outputs, node.artifacts, node.message))
+    return AROUND + len(brought)
 
 
 def change(record: StepRecords, nodes: Nodes) -> Update | None:

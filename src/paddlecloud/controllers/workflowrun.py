@@ -8,7 +8,7 @@ attempt is a pod of another name, so that whoever dies between two writes goes o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -36,7 +36,7 @@ from .contract import (
     Snapshot,
 )
 from .workflowpackages import PACKAGE_KEY, known_parameters, package_of, problem_of
-from .workflowpods import NODE_ANNOTATION, RUN_LABEL, STEP_LABEL, make_pod, needs_of, pod_name
+from .workflowpods import NODE_ANNOTATION, RUN_LABEL, STEP_LABEL, launcher, make_pod, needs_of, pod_name
 from .workflowrecords import gathered
 from .workflowrecords import kept as kept_records
 from .workflowretries import begun_again
@@ -44,6 +44,7 @@ from .workflowsight import Sight
 from .workflowvalues import NoValue, text_of
 from .workflowwalk import Call, Walk, told
 
+WALKED = "walked"
 ID_LABEL = "workflows.paddlepaddle.org/id"
 """By which the pipelines service knows a run; a run somebody made by hand has its uid."""
 __all__ = [
@@ -62,11 +63,12 @@ def reconcile(run: WorkflowRun, seen: Snapshot) -> Decision:
     if graph is None:
         conditions = set_conditions(run.status.conditions, [wait] if wait else [], seen.now)
         return Decision(run.status.but(conditions=conditions), (*pods.values(), *records))
-    whole = resumed(gathered(run, records), graph)
+    known = seen.worked.pop(WALKED, None) or Walked(resumed(gathered(run, records), graph))
+    whole = known.run
     if run.spec.stop or overdue(whole, graph, seen.now):
         decision = ended_early(whole, seen, pods)
     else:
-        decision = gone_on(whole, graph, seen, pods)
+        decision = gone_on(known, graph, seen, pods)
     assert isinstance(decision.status, WorkflowRunStatus)
     laid = kept_records(run, decision.status, records)
     return replace(
@@ -84,18 +86,28 @@ def resumed(run: WorkflowRun, graph: Graph) -> WorkflowRun:
     return run.but(status=begun_again(run, graph)) if again else run
 
 
-def walked(run: WorkflowRun, graph: Graph, sight: Sight) -> tuple[Walk, StepPhase]:
-    parameters = {k: v for k, v in graph.parameters.items() if v is not None} | run.spec.parameters
-    walk = Walk(graph, run.status.nodes, sight.look, facts_of(run, parameters))
-    return walk, walk.whole(parameters)
+@dataclass
+class Walked:
+    """A run with all its steps, and what a walk through them found, once there was one."""
+
+    run: WorkflowRun
+    found: tuple[Sight, Walk, StepPhase] | None = None
+
+    def walk(self, graph: Graph, seen: Snapshot) -> tuple[Sight, Walk, StepPhase]:
+        if self.found is None:
+            run, sight = self.run, Sight(self.run, seen, seen.owned(Pod))
+            parameters = {k: v for k, v in graph.parameters.items() if v is not None} | run.spec.parameters
+            walk = Walk(graph, run.status.nodes, sight.look, facts_of(run, parameters))
+            self.found = sight, walk, walk.whole(parameters)
+        return self.found
 
 
-def gone_on(run: WorkflowRun, graph: Graph, seen: Snapshot, pods: dict[str, Pod]) -> Decision:
-    sight = Sight(run, seen, pods)
-    walk, ended = walked(run, graph, sight)
+def gone_on(known: Walked, graph: Graph, seen: Snapshot, pods: dict[str, Pod]) -> Decision:
+    run = known.run
+    sight, walk, ended = known.walk(graph, seen)
     phase = run_phase(ended, walk.nodes)
     calls = limited(sight.calls, graph.limit, walk.nodes)
-    wanted, needs = [], list(needs_of(run, calls))
+    wanted, needs = [], needs_of(run, calls, seen.all(ConfigMap))
     for call in calls:
         try:
             wanted.append(make_pod(run, call, sight.attempts[call.path]))
@@ -120,7 +132,9 @@ def gone_on(run: WorkflowRun, graph: Graph, seen: Snapshot, pods: dict[str, Pod]
     return Decision(
         status,
         (*pods.values(), *wanted),
-        needs=(*needs, *sight.keep),
+        needs=needs,
+        # What is told of a step comes last: who dies before finds it again from the pod.
+        afterwards=tuple(sight.keep),
         changes=tuple(sight.corrections),
         check_again=min(soonest) if soonest and not phase.final else None,
     )
@@ -178,9 +192,12 @@ def asks(run: WorkflowRun, seen: Snapshot) -> tuple[Question, ...]:
         return last_words(run, seen)
     if not any(step.cache.enabled for step in graph.every_step()):
         return last_words(run, seen)
-    sight = Sight(run := resumed(run, graph), seen, seen.owned(Pod))
-    walked(run, graph, sight)
-    return (*last_words(run, seen), *sight.entries)
+    known = Walked(resumed(run, graph))
+    sight, _, _ = known.walk(graph, seen)
+    if questions := (*last_words(known.run, seen), *sight.entries):
+        return questions
+    seen.worked[WALKED] = known
+    return ()
 
 
 def last_words(run: WorkflowRun, seen: Snapshot) -> tuple[Question, ...]:
@@ -198,6 +215,7 @@ def related(run: WorkflowRun) -> tuple[Ref | Selection, ...]:
         return ()
     return (
         Ref(ConfigMap, run.namespace, run.spec.pipeline.package),
+        Ref(ConfigMap, run.namespace, launcher().name),
         Selection(ConfigMap, run.namespace, ((RUN_LABEL, run.name),)),
     )
 

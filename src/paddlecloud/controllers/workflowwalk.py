@@ -16,6 +16,8 @@ from ..api.workflowrun import StepPhase, StepStatus
 from .workflowvalues import NoValue, Result, Scope, artifact, holds, items_of, resolve
 
 UNKNOWN = StepStatus()
+WAITS = Result(StepPhase.WAITING)
+HINDERING = (StepPhase.FAILED, StepPhase.OMITTED, StepPhase.SKIPPED)
 DEEPEST = 64
 """Graphs within graphs; one that contains itself must end somewhere."""
 
@@ -71,6 +73,8 @@ class Walk:
         )
 
     def step(self, path: str, step: Step, scope: Scope, depth: int) -> Result:
+        if done := self.done(path, step):
+            return done
         verdict, why = readiness(step, scope.results, self.graph.after_skipped)
         if verdict is not StepPhase.RUNNING:
             return self.note(path, step, verdict, why)
@@ -84,6 +88,17 @@ class Walk:
             return self.loop(path, step, scope, depth)
         except NoValue as error:
             return self.note(path, step, StepPhase.FAILED, str(error))
+
+    def done(self, path: str, step: Step) -> Result | None:
+        """What a step that is a pod handed over, if it has succeeded: what it was given is old news.
+
+        Most steps of a long run have. One that comes whatever happened waits anew when others do.
+        """
+        record = self.records.get(path, UNKNOWN)
+        if record.phase is not StepPhase.SUCCEEDED or step.graph or step.each or step.always:
+            return None
+        self.nodes[path] = told(record, step=step.name, display=step.display or step.name)
+        return Result(record.phase, record.outputs, record.artifacts)
 
     def loop(self, path: str, step: Step, scope: Scope, depth: int) -> Result:
         assert step.each is not None
@@ -152,7 +167,7 @@ class Walk:
         self.nodes[path] = told(
             record, phase=phase, message=why, step=step.name, display=step.display or step.name, group=grouped
         )
-        return Result(phase)
+        return WAITS if phase is StepPhase.WAITING else Result(phase)
 
 
 def told(record: StepStatus, **changes: Any) -> StepStatus:
@@ -163,6 +178,11 @@ def told(record: StepStatus, **changes: Any) -> StepStatus:
 
 def readiness(step: Step, results: Mapping[str, Result], after_skipped: bool) -> tuple[StepPhase, str]:
     """Running when it may be called, else what it is instead, and why."""
+    phases = [results[name].phase if name in results else UNKNOWN.phase for name in step.needs()]
+    if not any(phase in HINDERING for phase in phases) and not step.always:
+        # Nearly every step of nearly every look.
+        open_now = any(phase is not StepPhase.SUCCEEDED for phase in phases)
+        return (StepPhase.WAITING, "") if open_now else (StepPhase.RUNNING, "")
     needed = {
         name: results[name].phase if name in results else UNKNOWN.phase for name in sorted(step.needs())
     }

@@ -7,6 +7,7 @@ owner. At the other pods call: it acts with the token they show, and they may do
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -23,8 +24,8 @@ LARGEST_REQUEST = 40 * 1024 * 1024
 Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-async def listen(access: Access, host: str, port: int, pods_port: int) -> None:
-    """Be the pipelines service until cancelled."""
+async def listen(access: Access, owner: socket.socket, pods: socket.socket) -> None:
+    """Be the pipelines service at the two sockets until cancelled."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(access))
 
@@ -47,20 +48,21 @@ async def listen(access: Access, host: str, port: int, pods_port: int) -> None:
             async with Client(caller) as theirs:
                 return await answer(request, theirs)
 
-        for place, handle in ((port, for_owner), (pods_port, for_pods)):
-            await stack.enter_async_context(served(host, place, handle))
-        _log.info("listening on %s:%d, for pods on %s:%d", host, port, host, pods_port)
+        for listener, handle in ((owner, for_owner), (pods, for_pods)):
+            await stack.enter_async_context(served(listener, handle))
+        ports = owner.getsockname()[1], pods.getsockname()[1]
+        _log.info("listening on port %d, for pods on port %d", *ports)
         await asyncio.Event().wait()
 
 
 @asynccontextmanager
-async def served(host: str, port: int, handle: Handle) -> AsyncIterator[None]:
+async def served(listener: socket.socket, handle: Handle) -> AsyncIterator[None]:
     app = web.Application(client_max_size=LARGEST_REQUEST)
     app.router.add_route("*", "/{path:.*}", handle)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=2)
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        await web.SockSite(runner, listener).start()
         yield
     finally:
         await runner.cleanup()

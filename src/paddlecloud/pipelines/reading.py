@@ -17,7 +17,7 @@ import yaml
 from ..api.workflowgraph import Graph
 from ..controllers.workflowrun import problem_of
 from ..errors import WrongUse
-from .argo.reading import read_workflow
+from .argo.reading import SPEC, read_workflow
 from .ir.reading import read_pipeline
 
 LARGEST = 32 * 1024 * 1024
@@ -77,7 +77,7 @@ def of_workflow(body: Body) -> Package:
     metadata = body.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
     try:
-        said = json.loads(annotations.get("pipelines.kubeflow.org/pipeline_spec") or "{}")
+        said = json.loads(annotations.get(SPEC) or "{}")
     except ValueError:
         said = {}
     graph = read_workflow(body)

@@ -6,6 +6,7 @@ each step that calls it. What the grammar of the compiler does not have is refus
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -15,7 +16,10 @@ from ..durations import duration
 from .deeds import deed_of, kubectl_deed
 from .references import binding, condition, in_pod
 
+WORKFLOW = "argoproj.io/v1alpha1"
 V2 = "pipelines.kubeflow.org/v2_pipeline"
+SPEC = "pipelines.kubeflow.org/pipeline_spec"
+NUMBERS = {"Integer": "NUMBER_INTEGER", "Float": "NUMBER_DOUBLE"}
 STALENESS = "pipelines.kubeflow.org/max_cache_staleness"
 DISPLAY = "pipelines.kubeflow.org/task_display_name"
 SKIPPED_KINDS = ("steps", "script", "suspend", "http", "data", "plugin", "containerSet")
@@ -28,6 +32,11 @@ def read_workflow(workflow: Body) -> Graph:
     """Raises `WrongUse` with what cannot be run."""
     metadata, spec = workflow.get("metadata") or {}, workflow.get("spec") or {}
     annotations = metadata.get("annotations") or {}
+    if (version := workflow.get("apiVersion")) != WORKFLOW:
+        raise WrongUse(
+            f"the package is a Workflow of {version or 'no version'}; this service reads {WORKFLOW}",
+            next_step="compile it with kfp 1.8",
+        )
     if annotations.get(V2) == "true":
         raise WrongUse(
             "the package was compiled in V2_COMPATIBLE mode, which needs the launcher of another cluster",
@@ -39,7 +48,7 @@ def read_workflow(workflow: Body) -> Graph:
 class Reading:
     def __init__(self, metadata: Body, spec: Body) -> None:
         self.spec = spec
-        self.name = name_of(metadata)
+        self.name, self.types = name_of(metadata), types_of(metadata)
         try:
             self.templates = {str(t["name"]): t for t in spec["templates"]}
             self.entry = self.templates[spec["entrypoint"]]
@@ -56,6 +65,7 @@ class Reading:
         return Graph(
             name=self.name,
             parameters=self.parameters,
+            types=self.types,
             steps=steps,
             graphs={name: graph for name, graph in graphs.items() if name != entry or self.recursive()},
             after_skipped=True,
@@ -204,6 +214,15 @@ def cache(annotations: Body) -> Cache:
     except WrongUse:
         return Cache(enabled=True)
     return Cache(enabled=within > 0, within_seconds=within)
+
+
+def types_of(metadata: Body) -> dict[str, str]:
+    """Of the parameters that are numbers; of all others a text may mean many things."""
+    try:
+        said = json.loads((metadata.get("annotations") or {}).get(SPEC) or "{}")
+        return {p["name"]: NUMBERS[p["type"]] for p in said.get("inputs") or () if p.get("type") in NUMBERS}
+    except (ValueError, AttributeError, TypeError, KeyError):
+        return {}
 
 
 def name_of(metadata: Body) -> str:

@@ -53,6 +53,7 @@ class Reading:
         return Graph(
             name=re.sub(r"[^a-z0-9-]+", "-", self.name.lower()).strip("-")[:40].strip("-") or "pipeline",
             parameters={name: default_of(p) for name, p in asked.items()},
+            types={name: p["parameterType"] for name, p in asked.items() if p.get("parameterType")},
             steps=self.steps(root["dag"]),
             graphs={name: self.sub_graph(c) for name, c in self.components.items() if "dag" in c},
         )
