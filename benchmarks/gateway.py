@@ -1,9 +1,9 @@
 """The gateway and the autoscaler: what a way through them costs, and services at rest; how fast these wake.
 
-    python -m benchmarks.gateway [--idle 300] [--woken 100] [--seconds 5]
+    python -m benchmarks.gateway [--idle 300] [--woken 100] [--models] [--seconds 5] [--only …]
 
-A cluster of its own, with servers of a few lines; where the first answer after a rest is measured, it is the
-model server with a small model.
+A cluster of its own, with servers of a few lines, or with `--models` the model server, forked from a process
+that has its modules; the first answer of one service after a rest is always the model server's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import asyncio
 import os
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from paddlecloud.sdk.waiting import wait_for
 
 LIMIT = 400.0
 ROUNDS = 3
+WORDS = b'{"feed":[{"words":"ab"}],"fetch":["word_seg"]}'
 TICKS = os.sysconf("SC_CLK_TCK")
 WEIGHTED = Path(__file__).parent.parent / "tests" / "serving" / "weighted"
 
@@ -45,15 +46,20 @@ def main() -> None:
     parser.add_argument("--idle", type=int, default=300)
     parser.add_argument("--woken", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--models", action="store_true", help="What rests and wakes are model servers.")
+    parser.add_argument("--only", choices=["way", "cold", "rest"])
     options = parser.parse_args()
     with fresh_home() as home:
         home.ok("up", "--detach")
         with home.client() as client:
             identity = state(home.home).identity
             assert identity is not None
-            way(home, client, identity.gateway, options.seconds)
-            cold(home, client, identity.gateway)
-            rest(home, client, identity.gateway, options)
+            if options.only in (None, "way"):
+                way(home, client, identity.gateway, options.seconds)
+            if options.only in (None, "cold"):
+                cold(home, client, identity.gateway)
+            if options.only in (None, "rest"):
+                rest(home, client, identity.gateway, options)
 
 
 def way(home: PdcHome, client: Client, gateway: str, seconds: float) -> None:
@@ -102,10 +108,9 @@ def question(key: Key, path: str, body: bytes) -> bytes:
 
 def cold(home: PdcHome, client: Client, gateway: str) -> None:
     """From no pod to the first answer, with the model server."""
-    words = b'{"feed":[{"words":"ab"}],"fetch":["word_seg"]}'
     numbers = b'{"feed":[{"x":[1,2,3]}],"fetch":[]}'
     cases = [
-        ("onnx", "serving", "lac=lac_model", words),
+        ("onnx", "serving", "lac=lac_model", WORDS),
         ("paddle", "serving-paddle", "weighted=/weighted", numbers),
     ]
     for name, suite, model, body in cases:
@@ -153,32 +158,46 @@ async def first(gateway: str, key: Key, path: str, body: bytes) -> float:
 def rest(home: PdcHome, client: Client, gateway: str, options: argparse.Namespace) -> None:
     keys = [Key("default", f"idle-{n:03}") for n in range(options.idle)]
     for begin in range(0, len(keys), 50):
-        home.apply(*(at_rest(key) for key in keys[begin : begin + 50]))
+        home.apply(*(at_rest(key, options.models) for key in keys[begin : begin + 50]))
     for key in keys:
-        wait_for(client, PaddleService, key, releasing.ready, LIMIT)
+        wait_for(client, KnativeService, key, lambda service: service.ready, LIMIT)
     until(partial(resting, client, keys), what="rest", limit=LIMIT)
-    client.delete(PaddleService, BUSY)
+    if client.find(PaddleService, *BUSY) is not None:
+        client.delete(PaddleService, BUSY)
     time.sleep(10)  # what ends and is removed shall not count
-    every = platform(home)
-    before, began = processor(every), time.perf_counter()
+    parts = platform(home)
+    before, began = spent(parts), time.perf_counter()
     time.sleep(20)
-    part = 100 * (processor(every) - before) / (time.perf_counter() - began)
-    print(f"{len(keys)} services at rest: {part:.2f} % of a core", flush=True)
-    times = uvloop.run(woken(gateway, keys[: options.woken]))
+    seconds = time.perf_counter() - began
+    used = {part: 100 * s / seconds for part, s in since(before, spent(parts)).items()}
+    shown = ", ".join(f"{part} {value:.2f}" for part, value in used.items())
+    print(f"{len(keys)} services at rest: {sum(used.values()):.2f} % of a core ({shown})", flush=True)
+    before = spent(parts)
+    path, body = ("/lac/prediction", WORDS) if options.models else ("/predict", BODY)
+    times = uvloop.run(woken(gateway, keys[: options.woken], path, body))
+    shown = ", ".join(f"{part} {value:.1f}" for part, value in since(before, spent(parts)).items())
+    middle = statistics.median(times)
     print(
-        f"{len(times)} services woken at once: first {min(times):.2f} s, last {max(times):.2f} s", flush=True
+        f"{len(times)} services woken at once: first {min(times):.2f}, half of them {middle:.2f},"
+        f" last {max(times):.2f} s; processor seconds: {shown}",
+        flush=True,
     )
 
 
-def at_rest(key: Key) -> dict[str, Any]:
-    made = service(key, "idle", {"minScale": 0, "window": "6s"})
+def at_rest(key: Key, model: bool) -> dict[str, Any]:
     # So little that a small machine has room for all of them at once.
-    made["spec"]["resources"] = {"requests": {"cpu": "1m", "memory": "8Mi"}}
+    resources = {"requests": {"cpu": "1m", "memory": "8Mi"}}
+    if model:
+        made = model_server(key, "serving", "lac=lac_model")
+        made["spec"]["template"]["spec"]["containers"][0]["resources"] = resources
+        return made
+    made = service(key, "idle", {"minScale": 0, "window": "6s"})
+    made["spec"]["resources"] = resources
     return made
 
 
-async def woken(gateway: str, keys: Sequence[Key]) -> list[float]:
-    return list(await asyncio.gather(*(first(gateway, key, "/predict", BODY) for key in keys)))
+async def woken(gateway: str, keys: Sequence[Key], path: str, body: bytes) -> list[float]:
+    return list(await asyncio.gather(*(first(gateway, key, path, body) for key in keys)))
 
 
 def resting(client: Client, keys: Sequence[Key]) -> bool:
@@ -190,11 +209,17 @@ def resting(client: Client, keys: Sequence[Key]) -> bool:
     return len(mine) >= len(names) and not there
 
 
-def platform(home: PdcHome) -> list[int]:
-    return [
-        home.supervisor,
-        *(p for part in ("api", "controllers", "node", "gateway") if (p := home.pid(part))),
-    ]
+def platform(home: PdcHome) -> dict[str, int]:
+    names = ("api", "controllers", "node", "gateway")
+    return {"supervisor": home.supervisor, **{name: pid for name in names if (pid := home.pid(name))}}
+
+
+def spent(parts: Mapping[str, int]) -> dict[str, float]:
+    return {name: processor([pid]) for name, pid in parts.items()}
+
+
+def since(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
+    return {name: now[name] - seconds for name, seconds in before.items()}
 
 
 def processor(pids: Sequence[int]) -> float:

@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     if code := fetch.main(wanted):
         return code
     sys.stdout.flush()
-    return server.main(["--model", given.to, "--name", given.model, *rest])
+    return server.main(["--listen-first", "--model", given.to, "--name", given.model, *rest])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Unix sockets at paths of any length.
+"""Unix sockets at paths of any length, and ports of this machine.
 
 The kernel allows 107 bytes for the name of a unix socket, and a home may lie deeper. A socket is therefore
 named relative to an open descriptor of its folder.
@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .errors import Failed
+
 
 def listening(path: Path, waiting: int = 128) -> socket.socket:
     """A socket that listens at *path*, closed to other users; what a dead process left there goes.
@@ -24,6 +26,19 @@ def listening(path: Path, waiting: int = 128) -> socket.socket:
         listener.bind(name)
     path.chmod(0o600)
     listener.listen(waiting)
+    listener.setblocking(False)
+    return listener
+
+
+def on_port(port: int, host: str = "127.0.0.1", waiting: int = 1024) -> socket.socket:
+    """A socket that listens on *port* (0: any free one); raises `Failed` when it is somebody else's."""
+    try:
+        listener = socket.create_server((host, port), backlog=waiting)
+    except OSError as error:
+        raise Failed(
+            f"nothing can listen on {host}:{port}: {error.strerror}",
+            next_step="end what uses the port, or choose another one",
+        ) from error
     listener.setblocking(False)
     return listener
 

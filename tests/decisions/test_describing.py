@@ -10,9 +10,12 @@ from tests.decisions.builders import a_job, a_pod, metadata
 
 from paddlecloud.api.core import Event
 from paddlecloud.api.meta import Progress
+from paddlecloud.api.sampleset import SampleSet
+from paddlecloud.cli.data import trouble
 from paddlecloud.cli.describing import described
 from paddlecloud.cli.live import Live, words
 from paddlecloud.cli.why import Facts, chain
+from paddlecloud.sdk.waiting import state_of
 
 FAILED = {"type": "Failed", "status": "True", "reason": "PodFailed", "message": "pod p failed\nlast words"}
 
@@ -115,3 +118,36 @@ def test_why_tells_how_far_a_job_is_that_is_well() -> None:
     assert chain({**job.wire(), "kind": "PaddleJob"}, Facts({})) == [
         "paddlejob/wide-deep: Running", "   1/2 epochs",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "told, said",
+    [
+        (
+            Progress(done=1 << 30, total=3 << 30, unit="bytes", rate=5.0 * (1 << 20)),
+            "1.0 GiB of 3.0 GiB  5.0 MiB/s",
+        ),
+        (Progress(done=200, unit="bytes", message="2 of 9 files"), "2 of 9 files  200 B"),
+        (Progress(done=165, total=625, unit="steps", rate=3.2), "165/625 steps  3.2 steps/s"),
+    ],
+)
+def test_bytes_are_told_as_people_read_them(told: Progress, said: str) -> None:
+    assert words(told) == said
+
+
+def test_a_reason_that_is_the_phase_is_told_once() -> None:
+    failed = a_set("SyncFailed", {"type": "Ready", "reason": "SyncFailed", "message": "no such host"})
+    waiting = a_set("Mount", {"type": "Progressing", "reason": "WaitingForSecret", "message": "create it"})
+    assert state_of(failed) == "SyncFailed: no such host"
+    assert state_of(waiting) == "Mount, WaitingForSecret: create it"
+    assert (trouble(failed), trouble(waiting)) == ("no such host", "create it")
+
+
+def test_waiting_for_ones_turn_is_no_trouble() -> None:
+    waits = {"type": "Progressing", "reason": "WaitingForVolume", "message": "claim it waits for a volume"}
+    assert trouble(a_set("", waits)) == ""
+
+
+def a_set(phase: str, condition: dict[str, str]) -> SampleSet:
+    status = {"phase": phase, "conditions": [{"status": "False", **condition}]}
+    return SampleSet.read({"metadata": {"name": "it"}, "spec": {}, "status": status})

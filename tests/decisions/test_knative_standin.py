@@ -222,3 +222,11 @@ def test_a_container_and_its_services_know_the_port(ports: list[Any], port: int)
     made = [c for c in revisions.reconcile(it, seen(it)).children if isinstance(c, Service)]
     assert [s.name for s in made] == ["shapes-1", "shapes-1-private"]
     assert {s.spec["ports"][0]["targetPort"] for s in made} == {port}
+
+
+@pytest.mark.parametrize("said, links", [({}, False), ({"enableServiceLinks": True}, True)])
+def test_a_pod_hears_of_all_services_only_where_somebody_asks_for_it(
+    said: dict[str, Any], links: bool
+) -> None:
+    spec = {"containers": [{"name": "c"}], **said}
+    assert revisions.pod_spec(a_revision("r", spec=spec))["enableServiceLinks"] is links

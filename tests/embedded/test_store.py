@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.embedded.stores import PATIENCE, RESOURCE, at, body, next_of, opened
 
-from paddlecloud.embedded.store import Change, Store, watches
+from paddlecloud.embedded.store import Change, Changes, Store, watches
 from paddlecloud.embedded.store.revisions import Revisions, Row
 from paddlecloud.errors import Conflict, Expired, TooManyRequests
 
@@ -134,6 +134,29 @@ async def test_a_watch_may_begin_in_the_past_from_memory_or_disk(
 
     assert [(await next_of(watch)).revision for _ in range(7)] == [5, 6, 7, 8, 9, 10, 11]
     watch.close()
+
+
+async def test_what_was_worked_out_of_a_change_is_not_kept_after_it_was_told(store: Store) -> None:
+    heard: list[Change] = []
+    watch = store.watch(RESOURCE, 0)
+
+    def listen(changes: Changes) -> None:
+        for change in changes:
+            assert change.body and not change.kept
+            change.kept["look"] = b"as it goes out"
+        heard.extend(changes)
+
+    watch.listen(listen)
+    await changed(store, "a", 3)
+    while len(heard) < 3:
+        await asyncio.sleep(0)
+    late = store.watch(RESOURCE, 0)
+    late.listen(listen)
+
+    assert [c.revision for c in store._recent] == [1, 2, 3] and len(heard) == 6
+    assert not any(c.kept or "body" in vars(c) for c in store._recent)
+    watch.close()
+    late.close()
 
 
 async def test_watches_miss_nothing_while_many_write(store: Store) -> None:

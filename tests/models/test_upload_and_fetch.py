@@ -8,6 +8,7 @@ import pytest
 
 from paddlecloud.errors import Failed, NotFound, WrongUse
 from paddlecloud.models.fetch import fetch
+from paddlecloud.models.folder import entries
 from paddlecloud.models.folderstore import FolderStore
 from paddlecloud.models.keys import manifest_key
 from paddlecloud.models.opening import store_at
@@ -168,3 +169,17 @@ def test_the_programs_upload_report_and_fetch(what: Upload, tmp_path: Path) -> N
 def program(module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", f"paddlecloud.{module}", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_what_is_hidden_or_compiled_is_no_part_of_a_model(tmp_path: Path) -> None:
+    for name in (
+        "model.onnx",
+        ".part",
+        ".git/config",
+        "__pycache__/processor.pyc",
+        "below/__pycache__/a.pyc",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_bytes(b"x")
+
+    assert [entry.path for entry in entries(tmp_path)] == ["model.onnx"]

@@ -276,7 +276,9 @@ def test_what_does_not_come_up_leaves_the_old_one_answering(
 def test_a_service_outlives_the_parts_of_the_platform(platform: PdcHome, gateway: str, part: str) -> None:
     pid = platform.pid(part)
     os.kill(pid, signal.SIGKILL)
-    until(lambda: platform.pid(part) not in (0, pid), what=f"a new {part}")
-    asking = Asking(gateway)
+    until(lambda: platform.pid(part) != pid, what=f"the end of {part}")
 
-    until(lambda: asking.once() == "tulip", what="an answer")
+    # Also while there is none: the port stays open, and who calls waits.
+    assert Asking(gateway).once() == "tulip"
+    until(lambda: platform.pid(part) not in (0, pid), what=f"a new {part}")
+    assert Asking(gateway).once() == "tulip"

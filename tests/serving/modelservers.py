@@ -80,10 +80,13 @@ def serving(*arguments: str, **options: Any) -> Iterator[str]:
     process = start(*arguments, **options)
     assert process.stdout is not None
     try:
-        # In this order, but for one that opens its port when all is loaded.
-        ready, listening = sorted((process.stdout.readline() for _ in range(2)), reverse=True)
-        assert ready.startswith("ready: "), process.communicate(timeout=PATIENCE)
-        yield listening.removeprefix("listening on ").strip()
+        for line in iter(process.stdout.readline, ""):
+            if line.startswith("listening on "):
+                break
+            assert line.startswith("ready: "), line
+        else:
+            raise AssertionError(process.communicate(timeout=PATIENCE))
+        yield line.removeprefix("listening on ").strip()
     finally:
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=PATIENCE)

@@ -14,6 +14,7 @@ from tests.servers import Server
 from paddlecloud.api.knative import KnativeService
 from paddlecloud.cluster.kubeconfig import from_kubeconfig
 from paddlecloud.errors import Failed
+from paddlecloud.localsockets import on_port
 from paddlecloud.serving.gateway import run
 
 PATIENCE = 60.0
@@ -21,14 +22,14 @@ PATIENCE = 60.0
 
 @asynccontextmanager
 async def gateway(server: Server) -> AsyncIterator[str]:
-    bound: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(run(from_kubeconfig(server.kubeconfig), "127.0.0.1", 0, bound.set_result))
-    try:
-        yield f"http://127.0.0.1:{await asyncio.wait_for(bound, PATIENCE)}"
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+    with on_port(0) as listener:
+        task = asyncio.create_task(run(from_kubeconfig(server.kubeconfig), listener))
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
 
 @asynccontextmanager
@@ -72,10 +73,10 @@ async def test_a_service_is_found_served_and_gone_as_its_objects_are(
         await until(url, host, 404)
 
 
-async def test_a_taken_port_is_a_sentence(server: Server) -> None:
+async def test_a_taken_port_is_a_sentence() -> None:
     async with pod() as port:
-        with pytest.raises(Failed, match=f"cannot listen on 127.0.0.1:{port}"):
-            await run(from_kubeconfig(server.kubeconfig), "127.0.0.1", port)
+        with pytest.raises(Failed, match=f"nothing can listen on 127.0.0.1:{port}"):
+            on_port(port)
 
 
 def make_service(rest: Rest, namespace: str, port: int) -> None:

@@ -242,7 +242,7 @@ async def test_the_first_request_for_a_sleeping_service_wakes_it_and_is_held_unt
             nonlocal state
             woken.append(revision)
             state = a_table(port, wakes=True)
-            asyncio.get_running_loop().call_soon(proxy.lanes.changed)
+            asyncio.get_running_loop().call_soon(proxy.lanes.moved, REVISION)
 
         proxy = Proxy(lambda: state, wake=wake)
         async with (
@@ -342,7 +342,7 @@ async def test_a_successor_of_a_dead_pod_is_waited_for() -> None:
                 while not proxy.lanes.lanes:
                     await asyncio.sleep(0.01)
                 state = a_table(port, wakes=True)
-                proxy.lanes.changed()
+                proxy.lanes.moved(REVISION)
 
             tasks.create_task(comes())
             async with asked(f"http://127.0.0.1:{front}/", headers=HOST) as answer:

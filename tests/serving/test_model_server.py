@@ -145,19 +145,23 @@ def test_the_suite_can_fetch_the_model_it_serves(model: Path, tmp_path: Path) ->
     assert (tmp_path / "out" / "model.onnx").read_bytes() == (model / "model.onnx").read_bytes()
 
 
-@pytest.mark.parametrize("module", ["paddle_serving_server.serve", "paddlecloud.serving.server"])
-def test_a_port_that_is_open_is_one_that_answers(tmp_path: Path, model: Path, module: str) -> None:
-    """The processor of the model is read from a pipe, so that it is not loaded before the test says so."""
-    served = tmp_path / "sums"
+def held_up(folder: Path, model: Path) -> Path:
+    """A model whose processor is read from a pipe, so that it is not loaded before the test says so."""
+    served = folder / "sums"
     served.mkdir()
     (served / "model.onnx").write_bytes((model / "model.onnx").read_bytes())
     (served / "processor.py").write_text(f"exec(open({str(served / 'pipe')!r}).read())")
     os.mkfifo(served / "pipe")
+    return served
+
+
+@pytest.mark.parametrize("module", ["paddle_serving_server.serve", "paddlecloud.serving.server"])
+def test_a_port_that_is_open_is_one_that_answers(tmp_path: Path, model: Path, module: str) -> None:
+    served = held_up(tmp_path, model)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    more = [] if module.startswith("paddle_") else ["--load-first"]
-    process = start("--model", str(served), *more, module=module, cwd=CODE, port=port)
+    process = start("--model", str(served), module=module, cwd=CODE, port=port)
     assert process.stdout is not None
     try:
         # Whoever opens the pipe for reading is loading.
@@ -169,6 +173,22 @@ def test_a_port_that_is_open_is_one_that_answers(tmp_path: Path, model: Path, mo
         assert process.stdout.readline() == f"listening on http://127.0.0.1:{port}\n"
         status, answer = ask(f"http://127.0.0.1:{port}/sums/prediction", {"feed": [{}], "fetch": ["twice"]})
         assert (status, json.loads(answer)) == (200, {"result": [8]})
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def test_one_that_listens_first_is_ready_when_it_has_loaded(tmp_path: Path, model: Path) -> None:
+    served = held_up(tmp_path, model)
+    process = start("--listen-first", "--model", str(served))
+    assert process.stdout is not None
+    try:
+        address = process.stdout.readline().removeprefix("listening on ").strip()
+        with (served / "pipe").open("w") as pipe:
+            assert (ask(f"{address}/healthz")[0], ask(f"{address}/readyz")[0]) == (200, 503)
+            pipe.write(PROCESSOR)
+        assert process.stdout.readline().startswith("ready: sums")
+        assert ask(f"{address}/readyz")[0] == 200
     finally:
         process.terminate()
         process.communicate(timeout=PATIENCE)

@@ -122,8 +122,8 @@ def test_a_server_that_is_told_to_end_answers_what_it_has_begun() -> None:
     process = start(*served("sums"), "--batch-delay", "1500")
     try:
         assert process.stdout is not None
-        address = process.stdout.readline().removeprefix("listening on ").strip()
         assert process.stdout.readline().startswith("ready: sums")
+        address = process.stdout.readline().removeprefix("listening on ").strip()
         connection = connect(address, posted(REQUEST))
         until(lambda: metric(address, "queue_length") == 1, what="the request waits")
         process.terminate()

@@ -8,7 +8,7 @@ from paddlecloud.api.apps import Deployment
 from paddlecloud.api.core import Pod
 from paddlecloud.api.knative import KnativeService, Revision
 from paddlecloud.api.meta import Key
-from paddlecloud.serving.routes import Backend, Cluster, Fleet, Table, Target, table, targets
+from paddlecloud.serving.routes import Backend, Changed, Cluster, Fleet, Table, Target, table, targets
 
 READY = [{"type": "Ready", "status": "True"}]
 SHOP = Key("team", "shop")
@@ -148,3 +148,27 @@ def test_luck_chooses_by_share_and_the_others_follow(luck: float, tag: str, orde
     shares = (Target(R1, 30), Target(R2, 70, "canary"), Target(Key("team", "r3"), 0, "silent"))
 
     assert Table({SHOP: shares}).choice(SHOP, tag, luck) == order
+
+
+def a_deployment(revision: str) -> Deployment:
+    labels = {"serving.knative.dev/revision": revision}
+    return Deployment.read({"metadata": {"name": revision, "namespace": "team", "labels": labels}})
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        Cluster([], [a_revision("r1"), a_revision("r2")], [a_pod("r2", "b")]),
+        Cluster([a_service()], [a_revision("r1"), a_revision("r2")], [a_pod("r1", "a"), a_pod("r1", "b")]),
+        Cluster([a_service(traffic=[{"revisionName": "r2", "percent": 100}])], [a_revision("r2")]),
+        Cluster([a_service()], [a_revision("r1")], [a_pod("r1", "a")], [a_deployment("r1")]),
+        Cluster([], []),
+    ],
+    ids=["service gone", "another pod", "revision gone", "can be woken", "all gone"],
+)
+def test_a_table_with_its_changes_is_the_one_made_anew(then: Cluster) -> None:
+    before = table(Cluster([a_service()], [a_revision("r1"), a_revision("r2")], [a_pod("r1", "a")]))
+
+    for changed in (Changed({SHOP}, {R1, R2}), Changed({SHOP, Key("x", "y")}, {R1, R2, Key("x", "z")})):
+        assert before.but(changed, table(then)) == table(then)
+    assert before.but(Changed({SHOP}), table(Cluster(then.services, []))).fleets == before.fleets

@@ -142,3 +142,12 @@ def test_a_request_counts_for_as_long_as_it_takes() -> None:
     assert meter.concurrency(105.0, 10) * 10 == pytest.approx(0.5 + 2 * 0.75 + 1.5)
     assert meter.rate(105.0, 10) == pytest.approx(0.2)
     assert meter.concurrency(200.0, 10) == 0
+
+
+def test_silence_begins_when_the_last_answer_has_gone_out() -> None:
+    meter = Meter(0.0)
+    assert meter.silent(10.0, 6) and not meter.silent(6.0, 6)
+    meter.came(20.0)
+    assert not meter.silent(100.0, 6), "somebody still waits for the answer"
+    meter.went(100.0)
+    assert not meter.silent(105.0, 6) and meter.silent(107.0, 6)

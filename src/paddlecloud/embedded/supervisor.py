@@ -25,7 +25,7 @@ from typing import Any
 
 import uvloop
 
-from .. import log, settings
+from .. import localsockets, log, settings
 from ..errors import AlreadyRunning, PaddleCloudError
 from ..settings import Home
 from .apart import apart, end_with
@@ -50,8 +50,8 @@ class Up:
     node_labels: dict[str, str] = field(default_factory=dict)
     pod_range: str = ""
     service_range: str = ""
-    pipelines: Callable[[Any, str, int, int], Coroutine[Any, Any, None]] | None = None
-    """The pipelines service, given access, address and ports; it lives beside the gateway."""
+    pipelines: Callable[[Any, socket.socket, socket.socket], Coroutine[Any, Any, None]] | None = None
+    """The pipelines service, given access and where owners and pods call; it lives beside the gateway."""
 
 
 Work = Coroutine[Any, Any, None]
@@ -128,6 +128,11 @@ def take(handle: int, home: Home) -> None:
 
 
 def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
+    # Open from the first moment to the last: whoever calls while the child behind starts, or starts again,
+    # waits for it and is not refused.
+    services = localsockets.on_port(identity.gateway_port)
+    pipelines = [localsockets.on_port(p) for p in (identity.pipelines_port, identity.pipelines_pods_port)]
+
     def api() -> Work:
         from .server import serve
 
@@ -149,10 +154,9 @@ def children_of(home: Home, identity: Identity, up: Up) -> list[Child]:
     def gateway() -> Work:
         from ..serving import gateway
 
-        works = [gateway.run(access("gateway"), "127.0.0.1", identity.gateway_port, sockets=sockets())]
+        works = [gateway.run(access("gateway"), services, sockets=sockets())]
         if up.pipelines is not None:
-            ports = identity.pipelines_port, identity.pipelines_pods_port
-            works.append(up.pipelines(access("gateway"), "127.0.0.1", *ports))
+            works.append(up.pipelines(access("gateway"), *pipelines))
         return together(works)
 
     def access(name: str) -> Any:

@@ -22,13 +22,13 @@ class Entry(NamedTuple):
 
 
 def entries(folder: Path) -> list[Entry]:
-    """Every file below *folder*, by path; hidden files and folders (unfinished work) are left out."""
+    """Every file below *folder*, by path; what is hidden (unfinished work) or compiled is left out."""
     if not folder.is_dir():
         raise WrongUse(f"there is no folder {folder}", next_step="give the folder the model was exported to")
     root = folder.resolve()
     found: list[Entry] = []
     for parent, folders, files in os.walk(root, onerror=unreadable):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "__pycache__")
         for below in (Path(parent) / f for f in folders):
             if below.is_symlink():
                 raise WrongUse(f"{below} is a link to a folder", next_step="copy the folder instead")

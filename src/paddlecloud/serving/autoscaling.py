@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from .. import log
 from ..api.apps import Deployment
-from ..api.knative import KnativeService, Revision
+from ..api.knative import REVISION_LABEL, KnativeService, Revision
 from ..api.meta import Key
 from ..cluster.client import Client
 from ..cluster.informer import Informer
 from ..errors import PaddleCloudError
-from .lanes import Lanes
+from .lanes import Lane, Lanes
 from .routes import Table, revision_of
 from .scaling import Knobs, Measured, State, begun, decide, knobs_of
 
@@ -51,6 +51,8 @@ class Autoscaler:
         self._client, self._clock = client, clock
         self._revisions, self._deployments, self._services = revisions, deployments, services
         self._records: dict[Key, Record] = {}
+        self._settings: dict[Key, tuple[str, Knobs]] = {}
+        """What a version of a revision asks for: hundreds that rest are looked at every time, too."""
         self._woken: dict[Key, None] = {}
         self._called = asyncio.Event()
 
@@ -77,8 +79,12 @@ class Autoscaler:
     async def _start_woken(self) -> None:
         """All at once: nobody waits for the scale of somebody else."""
         woken, self._woken = list(self._woken), {}
-        there = {revision_of(d): d for d in self._deployments.all()} if woken else {}
-        asleep = [(key, there[key]) for key in woken if key in there and self._scale(key, there[key]) == 0]
+        asleep = [
+            (key, deployment)
+            for key in woken
+            for deployment in self._deployments.labelled(key.namespace, ((REVISION_LABEL, key.name),))
+            if self._scale(key, deployment) == 0
+        ]
         async with asyncio.TaskGroup() as tasks:
             for key, deployment in asleep:
                 tasks.create_task(self._write(key, deployment, max(1, self._knobs(key).least)))
@@ -88,13 +94,25 @@ class Autoscaler:
         reachable = self._reachable(table)
         for key in self._records.keys() - deployments.keys():
             del self._records[key]
+        for key in self._settings.keys() - deployments.keys():
+            del self._settings[key]
         lanes.forget(deployments)
         for key, deployment in deployments.items():
             revision = self._revisions.get(key)
-            if revision is not None and deployment.metadata.deletion_timestamp is None:
+            if revision is None or deployment.metadata.deletion_timestamp is not None:
+                continue
+            if not self._rests(revision, deployment, lanes.lanes.get(key)):
                 wanted = self._wanted(revision, deployment, lanes, table, key in reachable)
                 if wanted != self._scale(key, deployment):
                     await self._write(key, deployment, wanted)
+
+    def _rests(self, revision: Revision, deployment: Deployment, lane: Lane | None) -> bool:
+        """Whether it has no pod, nobody asks for one and nothing else does: there is nothing to compute."""
+        if self._scale(revision.key, deployment) or not revision.ready:
+            return False
+        knobs = self._knobs(revision.key)
+        silent = lane is None or lane.meter.silent(self._clock(), knobs.window)
+        return silent and not knobs.least and knobs.by_requests
 
     def _wanted(
         self, revision: Revision, deployment: Deployment, lanes: Lanes, table: Table, reachable: bool
@@ -137,8 +155,12 @@ class Autoscaler:
         revision = self._revisions.get(key)
         if revision is None:
             return Knobs()
-        limit = int(revision.spec.get("containerConcurrency") or 0)
-        return knobs_of(revision.metadata.annotations, limit)
+        version, knobs = self._settings.get(key, ("", Knobs()))
+        if not version or version != revision.metadata.resource_version:
+            limit = int(revision.spec.get("containerConcurrency") or 0)
+            knobs = knobs_of(revision.metadata.annotations, limit)
+            self._settings[key] = str(revision.metadata.resource_version or ""), knobs
+        return knobs
 
     def _scale(self, key: Key, deployment: Deployment) -> int:
         record = self._records.get(key)

@@ -1,12 +1,14 @@
 """The gateway: one address in front of all services of a cluster, which it follows.
 
-The routing table is made anew when something changed and a request asks for it, never for each change.
+The routing table is brought up to date when something changed and a request asks for it, never for each
+change, and in what changed alone: a hundred services that wake together are not a hundred whole tables.
 Beside it works the autoscaler, which sees the same requests.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -17,22 +19,27 @@ from .. import log
 from ..api.apps import Deployment
 from ..api.core import Pod
 from ..api.knative import REVISION_LABEL, KnativeService, Revision
+from ..api.meta import Key
 from ..cluster.client import Client
 from ..cluster.informer import Informer
 from ..cluster.kubeconfig import Access
-from ..errors import Failed, Unavailable
+from ..errors import Unavailable
 from . import tally
 from .autoscaling import Autoscaler
 from .proxy import Proxy
-from .routes import Cluster, Table, table
+from .routes import Changed, Cluster, Table, revision_of, table
 
 _log = log.logger("gateway")
+WAITING = 1024
+"""Connections that may wait to be accepted."""
+KNOWN_WITHIN = 5.0
+"""Seconds to see the services before those who call are told that they must ask again."""
 IDLE = 75.0
 """Seconds a connection may be silent; longer than clients keep one, so that they hang up first."""
 
 
 class Routes:
-    """The routing table of a cluster, as of the last change seen; *changed* hears of every change."""
+    """The routing table of a cluster, as of the last change seen; *moved* hears whose pods are others."""
 
     def __init__(self, client: Client) -> None:
         self.services = Informer(client, KnativeService)
@@ -40,21 +47,39 @@ class Routes:
         # The pods of everybody else are many and none of its business.
         self.pods = Informer(client, Pod, labels=REVISION_LABEL)
         self.deployments = Informer(client, Deployment, labels=REVISION_LABEL)
-        self.changed: Callable[[], None] = lambda: None
-        self._table: Table | None = None
+        self.moved: Callable[[Key], None] = lambda revision: None
+        self._table, self._changed = Table({}), Changed()
         self._informers = (self.services, self.revisions, self.pods, self.deployments)
-        for informer in self._informers:
-            informer.subscribe(self._changed)
+        self.services.subscribe(self._service_changed)
+        self.revisions.subscribe(lambda old, new: self._revision_changed(*(o.key for o in (old, new) if o)))
+        for informer in (self.pods, self.deployments):
+            informer.subscribe(
+                lambda old, new: self._revision_changed(*(revision_of(o) for o in (old, new) if o))
+            )
 
     def current(self) -> Table:
         """Raises `Unavailable` before the cluster was seen: no service is unknown until then."""
         if not all(informer.synced.is_set() for informer in self._informers):
             raise Unavailable("the gateway has just started and does not know the services yet; ask again")
-        if self._table is None:
-            self._table = table(
-                Cluster(self.services.all(), self.revisions.all(), self.pods.all(), self.deployments.all())
-            )
+        changed = self._changed
+        if changed.services or changed.revisions:
+            self._table, self._changed = self._table.but(changed, table(self._of(changed))), Changed()
         return self._table
+
+    def _of(self, changed: Changed) -> Cluster:
+        """The objects of which the changed part of the table is made."""
+        named = [(key.namespace, ((REVISION_LABEL, key.name),)) for key in changed.revisions]
+        return Cluster(
+            [s for key in changed.services if (s := self.services.get(key))],
+            [r for key in changed.revisions if (r := self.revisions.get(key))],
+            [pod for place in named for pod in self.pods.labelled(*place)],
+            [d for place in named for d in self.deployments.labelled(*place)],
+        )
+
+    async def known(self) -> None:
+        """Returns when the cluster was seen."""
+        for informer in self._informers:
+            await informer.synced.wait()
 
     async def follow(self) -> None:
         """Keep current until cancelled."""
@@ -62,9 +87,13 @@ class Routes:
             for informer in self._informers:
                 tasks.create_task(informer.run())
 
-    def _changed(self, _: object, __: object) -> None:
-        self._table = None
-        self.changed()
+    def _service_changed(self, old: KnativeService | None, new: KnativeService | None) -> None:
+        self._changed.services.update(s.key for s in (old, new) if s)
+
+    def _revision_changed(self, *revisions: Key) -> None:
+        self._changed.revisions.update(revisions)
+        for revision in set(revisions):
+            self.moved(revision)
 
 
 def runner_of(app: web.Application, idle: float = IDLE) -> web.AppRunner:
@@ -73,38 +102,27 @@ def runner_of(app: web.Application, idle: float = IDLE) -> web.AppRunner:
 
 
 async def run(
-    access: Access,
-    host: str,
-    port: int,
-    on_bound: Callable[[int], None] = lambda port: None,
-    sockets: Callable[..., socket.socket] | None = None,
+    access: Access, listener: socket.socket, sockets: Callable[..., socket.socket] | None = None
 ) -> None:
-    """Be the gateway until cancelled; *on_bound* hears the port (0 takes any free one).
+    """Be the gateway at *listener* until cancelled.
 
-    *sockets* makes those that reach pods, where not every socket does. Raises `Failed` when the port is
-    taken.
+    Whoever calls before the services are known waits, as the listener was there before. *sockets* makes those
+    that reach pods, where not every socket does.
     """
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(access))
         routes = Routes(client)
         autoscaler = Autoscaler(client, routes.revisions, routes.deployments, routes.services)
         proxy = Proxy(routes.current, sockets=sockets, wake=autoscaler.wake)
-        routes.changed = proxy.lanes.changed
+        routes.moved = proxy.lanes.moved
         runner = runner_of(proxy.app())
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
-        site = web.TCPSite(runner, host, port)
-        try:
-            await site.start()
-        except OSError as error:
-            raise Failed(
-                f"the gateway cannot listen on {host}:{port}: {error.strerror}",
-                next_step="end what uses the port, or choose another one",
-            ) from error
-        bound = int(runner.addresses[0][1])
-        _log.info("listening on %s:%d", host, bound)
-        on_bound(bound)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(routes.follow())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(routes.known(), KNOWN_WITHIN)
+            await web.SockSite(runner, listener, backlog=WAITING).start()
+            _log.info("listening on %s:%d", *listener.getsockname()[:2])
             tasks.create_task(autoscaler.run(proxy.lanes, routes.current))
             tasks.create_task(tally.tell(client, routes.current, proxy.lanes.lanes))

@@ -109,9 +109,9 @@ class Lanes:
                 release(lane, 1)
         return True
 
-    def changed(self) -> None:
-        """The pods are others than before: whoever is held looks again."""
-        for lane in self.lanes.values():
+    def moved(self, revision: Key) -> None:
+        """The pods of *revision* are others than before: whoever is held for them looks again."""
+        if lane := self.lanes.get(revision):
             release(lane, len(lane.held))
 
     def forget(self, living: Collection[Key]) -> None:

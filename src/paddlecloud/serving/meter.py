@@ -14,7 +14,7 @@ class Meter:
     def __init__(self, now: float, longest: int = 3600) -> None:
         self.under_way = 0
         self._longest = longest
-        self._until = now
+        self._until = self._heard = now
         self._areas: dict[int, float] = {}
         """Request seconds of each second in which there were any."""
         self._counts: dict[int, int] = {}
@@ -22,12 +22,18 @@ class Meter:
     def came(self, now: float) -> None:
         self._advance(now)
         self.under_way += 1
+        self._heard = now
         second = math.floor(now)
         self._counts[second] = self._counts.get(second, 0) + 1
 
     def went(self, now: float) -> None:
         self._advance(now)
         self.under_way -= 1
+        self._heard = now
+
+    def silent(self, now: float, seconds: float) -> bool:
+        """Whether nothing was under way in the last *seconds*."""
+        return not self.under_way and now - self._heard > seconds
 
     def concurrency(self, now: float, seconds: float) -> float:
         """Requests under way, on average over the last *seconds*."""

@@ -8,7 +8,7 @@ its requests are held or told what is wrong, and not that the service is unknown
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -56,13 +56,21 @@ class Fleet:
         return bool(self.backends) or (self.wakes and not self.trouble)
 
 
+@dataclass
+class Changed:
+    """What is other than in the last table."""
+
+    services: set[Key] = field(default_factory=set)
+    revisions: set[Key] = field(default_factory=set)
+
+
 @dataclass(frozen=True)
 class Table:
     """Where requests go, as of one moment."""
 
-    services: Mapping[Key, tuple[Target, ...]]
-    fleets: Mapping[Key, Fleet] = field(default_factory=dict)
-    mirrored: Mapping[Key, float] = field(default_factory=dict)
+    services: dict[Key, tuple[Target, ...]]
+    fleets: dict[Key, Fleet] = field(default_factory=dict)
+    mirrored: dict[Key, float] = field(default_factory=dict)
     """What of its requests, in percent, the canary of a service gets as copies; 0 is left out."""
 
     def by_host(self, host: str) -> tuple[Key, str] | None:
@@ -93,6 +101,14 @@ class Table:
             if goal < reached:
                 return [t.revision for t in (*shared[number:], *shared[:number])]
         return [t.revision for t in shared]
+
+    def but(self, changed: Changed, part: Table) -> Table:
+        """The table in which all that is known of what *changed* is what *part* says."""
+        return Table(
+            {k: v for k, v in self.services.items() if k not in changed.services} | part.services,
+            {k: v for k, v in self.fleets.items() if k not in changed.revisions} | part.fleets,
+            {k: v for k, v in self.mirrored.items() if k not in changed.services} | part.mirrored,
+        )
 
     def canary(self, key: Key) -> Key | None:
         """The revision that is tried, if there is one."""

@@ -4,9 +4,9 @@
     python -m paddlecloud.serving.server --model NAME=DIR --model NAME=DIR …
     python -m paddlecloud.serving.server --models FOLDER
 
-It listens at once and is ready when every model has answered once; with `--load-first` it listens only then,
-for whoever takes an open port for a server that answers. A model that does not load ends it with a sentence.
-Inference runs in threads: the loop stays free for health and for other requests.
+It listens when every model has answered once, for whoever takes an open port for a server that answers; with
+`--listen-first` at once, and `/readyz` tells when it is ready. A model that does not load ends it with a
+sentence. Inference runs in threads: the loop stays free for health and for other requests.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Options:
     effort: Effort
     rule: Rule
     limits: Limits
-    load_first: bool = False
-    """Whether the port opens when the models are loaded, not before."""
+    listen_first: bool = False
+    """Whether the port opens before the models are loaded."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,7 +87,7 @@ def parsed(arguments: list[str] | None, host: str, cores: int) -> Options:
     add("--max-body", type=int, default=64, help="MiB of a request at most")
     add("--head-seconds", type=float, default=10.0, help="for a request's head to arrive")
     add("--body-seconds", type=float, default=30.0, help="for its body, beside one for each MiB")
-    add("--load-first", action="store_true", help="take connections only when every model is loaded")
+    add("--listen-first", action="store_true", help="take connections before the models are loaded")
     given = parser.parse_args(arguments)
     for name in ("threads", "batch", "max_body"):
         if getattr(given, name) < 1:
@@ -100,7 +100,7 @@ def parsed(arguments: list[str] | None, host: str, cores: int) -> Options:
         effort=Effort(given.threads, concurrent),
         rule=Rule(given.batch, max(0.0, given.batch_delay) / 1000),
         limits=Limits(body=given.max_body << 20, head_time=given.head_seconds, body_time=given.body_seconds),
-        load_first=given.load_first,
+        listen_first=given.listen_first,
     )
 
 
@@ -141,14 +141,14 @@ async def serve(options: Options) -> None:
     )
     watching = loop.create_task(listener.watch())
     try:
-        if not options.load_first:
+        if options.listen_first:
             await open_door(server)
         await models.load(Means(options.effort, options.rule, engines))
         # Libraries of engines may have put handlers of their own in place.
         listen_for_the_end(loop, stop)
         for model in models.loaded.values():
             print(f"ready: {model.name}; {model.signature}", flush=True)
-        if options.load_first:
+        if not options.listen_first:
             await open_door(server)
         await stop.wait()
     finally:

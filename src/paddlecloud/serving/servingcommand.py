@@ -45,7 +45,7 @@ def translated(arguments: list[str] | None) -> list[str]:
     given = parser.parse_args(arguments)
     if ignored := [option for option in (*FLAGS, *VALUES) if getattr(given, option[2:])]:
         print(f"without meaning here: {', '.join(ignored)}", file=sys.stderr)
-    result = ["--load-first", "--port", str(given.port), "--max-body", str(max(1, given.max_body_size >> 20))]
+    result = ["--port", str(given.port), "--max-body", str(max(1, given.max_body_size >> 20))]
     # The original's threads also read requests; more of them than cores would only wait for each other.
     result += ["--concurrent", str(min(given.thread, processors()))] if given.thread > 0 else []
     result += ["--name", given.name] if given.name and len(given.model) == 1 else []

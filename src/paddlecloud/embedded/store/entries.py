@@ -71,6 +71,10 @@ class Change:
     def revision(self) -> int:
         return self.entry.revision
 
+    def bare(self) -> Change:
+        """The same change with nothing worked out of it: what is kept for later costs its bytes alone."""
+        return Change(self.entry, self.before, self.deleted)
+
     @property
     def created(self) -> bool:
         return self.before is None and not self.deleted

@@ -118,7 +118,8 @@ class Store:
         if after >= self.revision:
             return []
         if self._recent and self._recent[0].revision <= after + 1:
-            return [c for c in self._recent if c.revision > after and c.entry.place.resource == resource]
+            late = (c for c in self._recent if c.revision > after and c.entry.place.resource == resource)
+            return [change.bare() for change in late]
         past, size = [], 0
         for change in self.revisions.since(after, resource):
             if change.revision <= self.revision:
@@ -184,7 +185,7 @@ class Store:
             else:
                 self._table(place)[key] = entry
                 self._deletions.pop(place, None)
-            self._recent.append(write.change)
+            self._recent.append(write.change.bare())
             if not write.done.done():
                 write.done.set_result(entry)
         self._telling.changed([write.change for write in batch])

@@ -142,6 +142,8 @@ def labels_of(revision: Revision) -> dict[str, str]:
 def pod_spec(revision: Revision) -> Body:
     spec = {k: v for k, v in copy.deepcopy(revision.spec).items() if k not in OURS}
     spec.setdefault("terminationGracePeriodSeconds", GRACE)
+    # As Knative has it: with hundreds of services beside it a pod would begin with thousands of variables.
+    spec.setdefault("enableServiceLinks", False)
     for container in spec.get("containers") or ():
         port = port_of(container)
         container["env"] = [

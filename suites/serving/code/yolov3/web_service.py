@@ -6,4 +6,4 @@ from paddlecloud.serving.server import main
 
 if __name__ == "__main__":
     port = sys.argv[1] if len(sys.argv) > 1 else "18082"
-    sys.exit(main(["--load-first", "--model", "yolov3=.", "--port", port]))
+    sys.exit(main(["--model", "yolov3=.", "--port", port]))

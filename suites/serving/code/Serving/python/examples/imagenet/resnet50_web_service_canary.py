@@ -8,4 +8,4 @@ from paddlecloud.serving.server import main
 if __name__ == "__main__":
     model, _, port = sys.argv[1:4]
     os.environ["IS_CANARY"] = "1"
-    sys.exit(main(["--load-first", "--model", f"image={model}", "--port", port]))
+    sys.exit(main(["--model", f"image={model}", "--port", port]))
