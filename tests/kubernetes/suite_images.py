@@ -62,6 +62,10 @@ class SuiteImage:
         fresh = stamp.is_file() and stamp.read_text() == self.digest()
         return self.folder() / "image.tar" if fresh else None
 
+    def aged(self) -> bool:
+        """Whether it was built once, from another tree."""
+        return (self.folder() / "image.tar").is_file() and self.built() is None
+
     def build(self) -> Path:
         if found := self.built():
             return found
@@ -74,22 +78,29 @@ class SuiteImage:
         ours = ROOT / "src" / "paddlecloud"
         places = (ROOT / "suites" / self.suite, ours if self.job is None else ours / "images")
         files = sorted(path for place in places for path in place.rglob("*") if is_source(path))
-        locks = sorted(ROOT.glob("suites/*/requirements.lock"))
-        parts = [path.read_bytes() for path in (*files, *locks)]
+        parts = [path.read_bytes() for path in (*files, self.lock())]
         return hashlib.sha256(b"\0".join([*parts, sys.version.encode(), self.image().encode()])).hexdigest()
+
+    def lock(self) -> Path:
+        """What its packages are; another suite's lock makes no other image."""
+        suite = ROOT / "suites" / self.suite
+        named = yaml.safe_load((suite / "suite.yaml").read_text(encoding="utf-8")).get("requirements")
+        return suite / named if named else ROOT / "requirements" / "core.lock"
 
     def _build_in(self, folder: Path) -> Path:
         check_disk([folder], self.needed, self.name)
         print(f"building {self.name}: about two minutes, and its packages if they are not there", flush=True)
         (folder / "source").unlink(missing_ok=True)
         archive = folder / "image.tar"
+        # Taken before: what is edited meanwhile may not be in it.
+        source = self.digest()
         with tempfile.TemporaryDirectory(prefix="pdc-images-") as home:
             program = [sys.executable, "-m", "paddlecloud.cli.main", "--home", home]
             command = [*program, "image", "build", self.suite, "--name", self.image(), "-o", str(archive)]
             done = subprocess.run(command, env=variables(), capture_output=True, text=True, timeout=LIMIT)
         if done.returncode:
             raise CannotBuild(f"{self.name} was not built: {done.stderr.strip()[-500:]}")
-        (folder / "source").write_text(self.digest())
+        (folder / "source").write_text(source)
         return archive
 
 
