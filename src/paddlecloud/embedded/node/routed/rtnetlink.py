@@ -32,6 +32,9 @@ UNICAST, OF_HOST, UNREACHABLE = 1, 2, 7
 STATIC, ON_LINK = 4, 4
 EVERYWHERE, THIS_LINK, THIS_HOST = 0, 253, 254
 HEAD, LINK, ROUTE = struct.Struct("=IHHII"), struct.Struct("=BxHiII"), struct.Struct("=BBBBBBBBI")
+LARGEST_PACKET = 65535
+"""Bytes that a link passes on in one piece. Nothing of the pods leaves the machine as packets (`outside`), and the
+1,500 of a network card would only make many packets out of one."""
 FORWARDING = 1
 """The place of `forwarding` among the settings of a link; see `linux/ip.h`."""
 LARGEST = 1 << 17
@@ -53,9 +56,10 @@ def attribute(kind: int, value: bytes | int | str) -> bytes:
 
 def pair(name: str, peer: str, namespace: int) -> bytes:
     """A pair of links: *name* here, *peer* in the network namespace of the descriptor *namespace*."""
-    other = LINK.pack(0, 0, 0, 0, 0) + attribute(3, peer) + attribute(28, namespace)
+    size = attribute(4, LARGEST_PACKET)
+    other = LINK.pack(0, 0, 0, 0, 0) + attribute(3, peer) + size + attribute(28, namespace)
     information = attribute(1, "veth") + attribute(2, attribute(1, other))
-    body = LINK.pack(0, 0, 0, 0, 0) + attribute(3, name) + attribute(18, information)
+    body = LINK.pack(0, 0, 0, 0, 0) + attribute(3, name) + size + attribute(18, information)
     return message(NEW_LINK, CREATE | EXCLUSIVE, body)
 
 
