@@ -150,6 +150,23 @@ async def test_pods_listen_at_one_port_and_reach_each_other_services_and_nobody_
     ]
 
 
+PIECES = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 9292), 5) as connection:
+    connection.recv(100)
+    print(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG))
+"""
+
+
+async def test_what_pods_say_to_each_other_goes_in_pieces_as_large_as_on_loopback(yard: RoutedYard) -> None:
+    # Workers tell each other all gradients at every step.
+    one = await greets(yard, "one")
+    yard.run("python3", "-c", PIECES, one, name="asking")
+    await yard.finished("asking")
+
+    assert int(yard.log("asking")) > 32_000
+
+
 async def test_names_are_served_at_the_usual_address_and_datagrams_reach_pods(yard: RoutedYard) -> None:
     server = Nameserver(reach=yard.network.reach)
     server.world = world((), ())
