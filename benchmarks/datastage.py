@@ -197,7 +197,9 @@ def runtime(root: Path, *, data: Path | None = None, engine: str = "local") -> I
         )
     try:
         assert process.stdout is not None
-        yield Runtime(process, process.stdout.readline().removeprefix("listening on ").strip())
+        # It may tell of its first look at the volume before.
+        said = next(line for line in process.stdout if line.startswith("listening on "))
+        yield Runtime(process, said.removeprefix("listening on ").strip())
     finally:
         process.terminate()
         process.communicate(timeout=30)

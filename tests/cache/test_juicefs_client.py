@@ -104,6 +104,13 @@ def test_numbers_of_a_sync_under_way() -> None:
         (f"{HEAD} <FATAL>: NOAUTH y [m@b.go:2]", "NOAUTH y", "keys in the Secret"),
         (f"{HEAD} <ERROR>: dial tcp: no such host", "dial tcp: no such host", "check the address"),
         (f"{HEAD} <FATAL>: write: no space left on device", "write: no space left on device", "free space"),
+        (f"{HEAD} <FATAL>: failed to handle 2 objects", "failed to handle 2 objects", ""),
+        (
+            f"{HEAD} <ERROR>: copy a: close a: input/output error [w@s.go:1]\n{HEAD} <INFO>: Found: 2\n"
+            f"{HEAD} <FATAL>: failed to handle 1 objects [m@b.go:2]",
+            "failed to handle 1 objects: copy a: close a: input/output error",
+            "the store of the file system",
+        ),
     ],
 )
 def test_a_complaint_becomes_a_cause_and_a_way_out(text: str, words: str, step: str) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from blake3 import blake3
 from tests.cache.runs import Quiet, Recorded
 
 from paddlecloud.cache.engine import Amount, Cancelled, Unfit
 from paddlecloud.cache.local.copying import Copier, Tally
 from paddlecloud.cache.local.parting import Coming, streams
-from paddlecloud.cache.local.summing import LARGE, PART, FileSum, of_parts
+from paddlecloud.cache.local.summing import BEFORE, HUGE, LARGE, LARGE_PARTS, PARTS, FileSum, Kind, kind
 from paddlecloud.cache.local.throttle import Throttle
 from paddlecloud.cache.sources.source import Entry
 from paddlecloud.errors import Failed
@@ -38,10 +39,13 @@ class Memory:
         self.whole += 1
         yield self.content
 
-    def part(self, entry: Entry, begin: int, end: int) -> Iterator[bytes]:
+    def part(self, entry: Entry, begin: int, end: int, room: memoryview) -> Iterator[memoryview]:
         self.asked.append(begin)
         for at in range(begin, end, 7):
-            yield self.spoil(begin, self.content[at : min(at + 7, end)])
+            piece = self.spoil(begin, self.content[at : min(at + 7, end)])
+            # All lie in the same place, one after the other.
+            room[: len(piece)] = piece
+            yield room[: len(piece)]
 
     def delete(self, entry: Entry) -> None:
         raise NotImplementedError
@@ -55,13 +59,14 @@ def file(tmp_path: Path) -> Iterator[int]:
 
 
 CONTENT = bytes(range(251)) * 4
+HUNDREDS = Kind("hundreds-", 100, hashlib.sha256)
 
 
 def brought(
     source: Memory, file: int, count: Callable[[int], None] = lambda _: None
 ) -> tuple[list[bytes], str]:
     md5 = hashlib.md5(usedforsecurity=False)
-    parts = Coming(source, Entry("big.bin", len(source.content)), file, count, part=100).bring([md5], 3)
+    parts = Coming(source, Entry("big.bin", len(source.content)), file, count, HUNDREDS).bring([md5], 3)
     return parts, md5.hexdigest()
 
 
@@ -171,11 +176,29 @@ def test_a_limit_or_a_single_thread_means_one_connection(
 
 
 def sum_of(content: bytes) -> str:
-    return of_parts(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
+    parts = (blake3(content[at : at + PARTS.part]).digest() for at in range(0, len(content), PARTS.part))
+    return "blake3-16m-" + blake3(b"".join(parts)).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "size, like, how",
+    [
+        (LARGE - 1, "", None),
+        (LARGE, "", PARTS),
+        (HUGE - 1, "", PARTS),
+        (HUGE, "", LARGE_PARTS),
+        (HUGE, "ab12", None),
+        (HUGE, "parts-16m-ab12", BEFORE),
+        (5, "blake3-64m-ab12", LARGE_PARTS),
+        (HUGE, "blake3-16m-ab12", PARTS),
+    ],
+)
+def test_a_record_says_how_its_file_is_summed_else_the_size(size: int, like: str, how: Kind | None) -> None:
+    assert kind(size, like) is how
 
 
 def test_the_sum_is_the_same_however_the_bytes_come(large: bytes) -> None:
-    for step in (256 << 10, PART - 1, PART, len(large)):
+    for step in (256 << 10, PARTS.part - 1, PARTS.part, len(large)):
         in_order = FileSum(len(large))
         for at in range(0, len(large), step):
             in_order.update(large[at : at + step])
@@ -189,6 +212,14 @@ def test_small_files_and_old_records_have_a_plain_sum(large: bytes) -> None:
         assert plain.text() == hashlib.sha256(content).hexdigest()
 
 
+def test_sums_of_parts_that_were_recorded_before_hold(large: bytes) -> None:
+    each = (hashlib.sha256(large[at : at + (16 << 20)]).digest() for at in range(0, len(large), 16 << 20))
+    recorded = "parts-16m-" + hashlib.sha256(b"".join(each)).hexdigest()
+    again = FileSum(len(large), recorded)
+    again.update(large)
+    assert again.text() == recorded
+
+
 def test_a_server_without_parts_is_asked_for_the_whole(tmp_path: Path, large: bytes) -> None:
     source = Large(large, lambda begin, piece: raised(Failed("answered 200")))
     done, amounts = copied(tmp_path, source, 0, 4)
@@ -199,14 +230,16 @@ def test_a_server_without_parts_is_asked_for_the_whole(tmp_path: Path, large: by
 class Large(Memory):
     """In pieces of a size that suits it."""
 
-    def part(self, entry: Entry, begin: int, end: int) -> Iterator[bytes]:
+    def part(self, entry: Entry, begin: int, end: int, room: memoryview) -> Iterator[memoryview]:
         self.asked.append(begin)
-        for at in range(begin, end, 8 * MIB):
-            yield self.spoil(begin, self.content[at : min(at + 8 * MIB, end)])
+        for at in range(begin, end, len(room)):
+            piece = self.spoil(begin, self.content[at : min(at + len(room), end)])
+            room[: len(piece)] = piece
+            yield room[: len(piece)]
 
 
 def copied(folder: Path, source: Large, limit: int, each: int) -> tuple[str, list[Amount]]:
-    assert len(source.content) > 2 * PART
+    assert len(source.content) > 2 * PARTS.part
     (folder / "parts").mkdir()
     run = Recorded()
     tally = Tally(run, 1, len(source.content))
@@ -218,7 +251,7 @@ def copied(folder: Path, source: Large, limit: int, each: int) -> tuple[str, lis
 def test_a_cancelled_copy_leaves_no_file(tmp_path: Path, large: bytes) -> None:
     class Ends(Quiet):
         def report(self, amount: Amount) -> None:
-            if amount.bytes > PART:
+            if amount.bytes > PARTS.part:
                 raise Cancelled("the user ended it")
 
     (tmp_path / "parts").mkdir()

@@ -156,6 +156,12 @@ def test_every_partition_has_all_files(kept: PdcHome) -> None:
     assert table[0].split("  ")[0] == "NAME" and " 2/2 " in table[1]
 
 
+def test_a_look_at_the_files_has_a_line_for_each(kept: PdcHome) -> None:
+    looked = kept.ok("data", "mount", "words").splitlines()
+    assert {"  n01/new\\nline.txt", "  深/度.txt", "  a b'c.txt"} <= set(looked)
+    assert f"… and {len(looked) - 3} more" in kept.ok("data", "mount", "words", "--limit", "2")
+
+
 @pytest.mark.parametrize(
     "name, reason, said, event",
     [

@@ -242,9 +242,14 @@ def mount(settings: Settings, /, name: str, namespace: str, limit: int) -> None:
 def list_files(folder: Path, limit: int) -> None:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     for path in files[:limit]:
-        click.echo(f"  {path.relative_to(folder)}")
+        click.echo(f"  {on_a_line(str(path.relative_to(folder)))}")
     if len(files) > limit:
-        click.echo(f"… and more than {limit}")
+        click.echo(f"… and {len(files) - limit} more")
+
+
+def on_a_line(name: str) -> str:
+    """A name with what would break the line, or move the cursor, as Python writes it."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def begin(

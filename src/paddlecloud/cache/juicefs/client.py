@@ -40,7 +40,10 @@ WAYS_OUT = (
     (r"no such host|refused|i/o timeout|no route|unreachable", "check the address and whether it answers"),
     (r"no space left|disk quota", "free space on the disk"),
     (r"/dev/fuse|fusermount|fuse: ", "allow FUSE on this machine, or set csi.driver: local"),
+    # The kernel passes on no more than this of what a mount could not do.
+    (r"input/output error", "see that the store of the file system answers and has room"),
 )
+COUNT = re.compile(r"failed to handle \d+ objects")
 
 
 @dataclass(frozen=True)
@@ -162,8 +165,13 @@ def cause(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     found = [match for match in map(LINE.match, lines) if match]
     for level in ("FATAL", "ERROR", "WARNING"):
-        if of_level := [match["words"] for match in found if match["level"] == level]:
-            return of_level[-1]
+        words = [match["words"] for match in found if match["level"] == level]
+        if words and COUNT.fullmatch(words[-1]):
+            # How many is no cause: that of the last one stands above.
+            errors = [match["words"] for match in found if match["level"] == "ERROR"]
+            return ": ".join([words[-1], *errors[-1:]])
+        if words:
+            return words[-1]
     return lines[-1].strip() if lines else "it said nothing"
 
 

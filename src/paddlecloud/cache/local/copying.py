@@ -19,9 +19,10 @@ from typing import NamedTuple, TypeVar
 from ...errors import Failed
 from ..engine import Amount, Cancelled, Run, Unfit
 from ..sources.source import CHUNK, Entry, Parted, Source
-from .parting import PIECE, Coming, Sum
+from .disk import reserve
+from .parting import PIECE, Coming
 from .readahead import read_ahead
-from .summing import LARGE, FileSum, of_parts
+from .summing import FileSum, Sum, kind
 from .throttle import Throttle
 
 Item = TypeVar("Item")
@@ -193,9 +194,12 @@ class Copier:
         try:
             with part.open("w+b", buffering=0) as file:
                 parted = self._source if isinstance(self._source, Parted) else None
-                if in_parts and parted and self._worth_parts(entry):
-                    coming = Coming(parted, entry, file.fileno(), came.add)
-                    text = of_parts(coming.bring(promised, self._streams))
+                how = kind(entry.size)
+                if how:
+                    reserve(file.fileno(), entry.size)
+                if in_parts and parted and how and self._worth_parts():
+                    coming = Coming(parted, entry, file.fileno(), came.add, how)
+                    text = how.text(coming.bring(promised, self._streams))
                 else:
                     self._streamed(entry, file.fileno(), [sha256, *promised], came)
             if came.size != entry.size:
@@ -216,8 +220,8 @@ class Copier:
                 write_all(file, chunk)
                 came.add(len(chunk))
 
-    def _worth_parts(self, entry: Entry) -> bool:
-        return entry.size >= LARGE and self._streams > 1 and not self._throttle.limited
+    def _worth_parts(self) -> bool:
+        return self._streams > 1 and not self._throttle.limited
 
     def _chunks(self, entry: Entry) -> AbstractContextManager[Iterator[bytes]]:
         pieces = self._source.chunks(entry)

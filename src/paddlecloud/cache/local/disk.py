@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import shutil
@@ -15,6 +16,8 @@ from ...errors import Failed
 from ...sizes import size as shown
 from ..paths import guarded
 from .choosing import Lying
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def lying(data: Path, path: str) -> Lying | None:
@@ -49,6 +52,18 @@ def room(data: Path, need: int) -> None:
             f"the samples need {shown(need)} more, and the disk of the volume has {shown(free)} left",
             next_step="free space on that disk",
         )
+
+
+def reserve(file: int, size: int) -> None:
+    """Take the room of *size* bytes at once, quicker than piece by piece; the file is that long then.
+
+    Not with `posix_fallocate`, which writes where a file system cannot: there nothing is done.
+    """
+    if (
+        _LIBC.fallocate64(file, 0, ctypes.c_int64(0), ctypes.c_int64(size))
+        and ctypes.get_errno() == errno.ENOSPC
+    ):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def emptied(data: Path, root: str, check: Callable[[], None], without: Path) -> int:

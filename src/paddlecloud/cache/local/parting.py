@@ -7,7 +7,7 @@ whole is summed besides, in order, as it lies on the disk.
 
 from __future__ import annotations
 
-import hashlib
+import mmap
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,12 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ...errors import Failed
 from ..engine import Cancelled, Unfit
 from ..sources.source import CHUNK, Entry, Parted
-from .summing import LARGE, PART
+from .summing import LARGE, Kind, Sum
 
 PIECE = 32 << 10
 """Bytes that are written at once: larger pieces lie in larger pages, of which some writes were seen to take
@@ -28,10 +28,6 @@ four to ten times the processor time."""
 MOST = 4
 """Parts of one file that come at the same time."""
 TRIES = 3
-
-
-class Sum(Protocol):
-    def update(self, data: bytes | memoryview, /) -> None: ...
 
 
 def streams(sizes: Iterable[int], threads: int) -> int:
@@ -64,9 +60,9 @@ class Spans:
                 return
             yield span
 
-    def came(self, span: Span, sha256: bytes) -> None:
+    def came(self, span: Span, sum: bytes) -> None:
         with self._changed:
-            self._there[span] = sha256
+            self._there[span] = sum
             self._changed.notify_all()
 
     def in_order(self) -> Iterator[Span]:
@@ -101,11 +97,11 @@ class Coming:
     file: int
     """An open one, to be written and read."""
     count: Callable[[int], None]
-    part: int = PART
+    kind: Kind
 
     def bring(self, sums: Sequence[Sum], streams: int) -> list[bytes]:
-        """Write all bytes to the file and add them to *sums*. Returns the SHA-256 of each part."""
-        spans = Spans(self.entry.size, self.part)
+        """Write all bytes to the file and add them to *sums*. Returns the sum of each part."""
+        spans = Spans(self.entry.size, self.kind.part)
         deeds = [*(partial(self._stream, spans) for _ in range(streams))]
         deeds += [partial(self._sum, spans, one) for one in sums]
 
@@ -123,8 +119,10 @@ class Coming:
         return spans.sums()
 
     def _stream(self, spans: Spans) -> None:
+        # One place for all that comes: each new one would be pages that the kernel has to clear first.
+        room = memoryview(mmap.mmap(-1, CHUNK))
         for span in spans.taken():
-            spans.came(span, self._part(span))
+            spans.came(span, self._part(span, room))
 
     def _sum(self, spans: Spans, one: Sum) -> None:
         room = memoryview(bytearray(CHUNK))
@@ -137,11 +135,11 @@ class Coming:
                 one.update(room[:got])
                 at += got
 
-    def _part(self, span: Span) -> bytes:
+    def _part(self, span: Span, room: memoryview) -> bytes:
         for attempt in range(1, TRIES + 1):
-            at, digest = span.begin, hashlib.sha256()
+            at, digest = span.begin, self.kind.new()
             try:
-                for piece in self.source.part(self.entry, *span):
+                for piece in self.source.part(self.entry, *span, room):
                     digest.update(piece)
                     write_at(self.file, piece, at)
                     at += len(piece)
@@ -159,7 +157,7 @@ class Coming:
         raise AssertionError("the last attempt returns or raises")
 
 
-def write_at(file: int, piece: bytes, at: int) -> None:
+def write_at(file: int, piece: bytes | memoryview, at: int) -> None:
     rest = memoryview(piece)
     while rest:
         written = os.pwrite(file, rest[:PIECE], at)

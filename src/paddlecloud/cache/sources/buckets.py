@@ -63,13 +63,13 @@ class Bucket:
             return self._requests.chunks(url, self._headers("GET", url))
         return self._stored(key)
 
-    def part(self, entry: Entry, begin: int, end: int) -> Iterator[bytes]:
+    def part(self, entry: Entry, begin: int, end: int, room: memoryview) -> Iterator[memoryview]:
         url = f"{self.place.url}/{path(self._root + entry.path)}"
         wish = {"Range": f"bytes={begin}-{end - 1}"}
         if entry.mark:
             # All parts are of one version, the listed one.
             wish["If-Match"] = f'"{entry.mark}"'
-        return self._requests.chunks(url, self._headers("GET", url) | wish, status=206)
+        return self._requests.received(url, self._headers("GET", url) | wish, room, status=206)
 
     def delete(self, entry: Entry) -> None:
         url = f"{self.place.url}/{path(self._root + entry.path)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPException, HTTPResponse
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -42,6 +43,24 @@ class Requests:
 
     def chunks(self, url: str, headers: dict[str, str], status: int = 200) -> Iterator[bytes]:
         """The bytes of a GET. Raises `Failed` for an answer with another *status*."""
+        with self._answer(url, headers, status) as answer:
+            # Nothing is packed, by what was asked for: it need not go through one more buffer.
+            while chunk := answer.read(CHUNK, decode_content=False):
+                yield chunk
+
+    def received(
+        self, url: str, headers: dict[str, str], room: memoryview, status: int = 200
+    ) -> Iterator[memoryview]:
+        """The same, with each piece in *room* until the next is asked for."""
+        with self._answer(url, headers, status) as answer:
+            # The one beneath receives from the socket into the room; the upper makes an object and copies it.
+            beneath = getattr(answer, "_fp", None)
+            body = beneath if isinstance(beneath, HTTPResponse) else answer
+            while got := body.readinto(room):
+                yield room[:got]
+
+    @contextmanager
+    def _answer(self, url: str, headers: dict[str, str], status: int) -> Iterator[urllib3.BaseHTTPResponse]:
         with self._sentences():
             answer = self._pool.request(
                 "GET", url, headers={"Accept-Encoding": "identity", **headers}, preload_content=False
@@ -49,9 +68,7 @@ class Requests:
             try:
                 if answer.status != status:
                     raise refused(self.host, answer.status, urlsplit(url).path)
-                # Nothing is packed, by what was asked for: it need not go through one more buffer.
-                while chunk := answer.read(CHUNK, decode_content=False):
-                    yield chunk
+                yield answer
             finally:
                 answer.release_conn()
 
@@ -63,6 +80,9 @@ class Requests:
             raise Failed(
                 f"{self.host} cannot be reached: {cause(error)}", next_step="check the host"
             ) from error
+        except (OSError, HTTPException) as error:
+            said = getattr(error, "strerror", "") or str(error) or type(error).__name__
+            raise Failed(f"the connection to {self.host} broke: {said}") from error
 
 
 def cause(error: BaseException) -> str:

@@ -44,8 +44,11 @@ class Source(Protocol):
 class Parted(Protocol):
     """A source that also gives the bytes of a file from one place to another."""
 
-    def part(self, entry: Entry, begin: int, end: int) -> Iterator[bytes]:
-        """Raises `Failed` where it is seen that the file is not the listed one any more."""
+    def part(self, entry: Entry, begin: int, end: int, room: memoryview) -> Iterator[bytes | memoryview]:
+        """Each piece lies in *room*, if the source likes, until the next is asked for.
+
+        Raises `Failed` where it is seen that the file is not the listed one any more.
+        """
 
 
 @dataclass(frozen=True)
