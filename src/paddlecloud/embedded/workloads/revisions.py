@@ -52,7 +52,13 @@ def reconcile(revision: Revision, seen: Snapshot) -> Decision:
 
 
 def same_but_for_counts(old: Body, new: Body) -> bool:
-    return old != new and {**old, "actualReplicas": new["actualReplicas"]} == new
+    """Whether it only rests or wakes, which nobody waits to read: who sends requests looks at the pods."""
+    return old != new and but_for_counts(old) == but_for_counts(new)
+
+
+def but_for_counts(status: Body) -> Body:
+    steady = [c for c in status.get("conditions") or () if c["type"] != "Active"]
+    return {**status, "conditions": steady, "actualReplicas": 0, "desiredReplicas": 0}
 
 
 def first_scale(revision: Revision) -> int:
