@@ -187,6 +187,14 @@ def test_a_service_that_makes_no_sense_is_refused(
     assert field in {c.get("field") for c in answer["details"]["causes"]}
 
 
+def test_processors_decide_with_their_own_class_only(rest: Rest, namespace: str) -> None:
+    kpa, hpa = (f"{name}.autoscaling.knative.dev" for name in ("kpa", "hpa"))
+    refused = service(default=IMAGE, service={"metric": "cpu", "autoscaler": kpa})
+    answer = rest.post(services(namespace), refused).expect(422)
+    assert sentences(answer) == [("spec.service", f"the metric cpu needs the autoscaler {hpa}")]
+    rest.post(services(namespace), service(default=IMAGE, service={"metric": "cpu"})).expect(201)
+
+
 def test_a_share_needs_a_canary(rest: Rest, namespace: str) -> None:
     answer = rest.post(services(namespace), service(default=IMAGE, canaryTrafficPercent=10)).expect(422)
     assert sentences(answer) == [("spec", "canaryTrafficPercent is the share of a canary: add canary")]

@@ -8,6 +8,7 @@ import pytest
 from tests.decisions.builders import a_knative, a_pod, a_revision, metadata, seen
 
 from paddlecloud.api.apps import Deployment
+from paddlecloud.api.autoscaling import HorizontalPodAutoscaler
 from paddlecloud.api.core import Pod, Service
 from paddlecloud.api.knative import KnativeService, Revision, Route
 from paddlecloud.api.meta import Metadata
@@ -19,6 +20,7 @@ HALVES = [
     {"revisionName": "shapes-1", "percent": 50},
     {"revisionName": "shapes-2", "percent": 50, "tag": "canary"},
 ]
+HPA = "hpa.autoscaling.knative.dev"
 LABELS = {"serving.knative.dev/revision": "r"}
 
 
@@ -230,3 +232,31 @@ def test_a_pod_hears_of_all_services_only_where_somebody_asks_for_it(
 ) -> None:
     spec = {"containers": [{"name": "c"}], **said}
     assert revisions.pod_spec(a_revision("r", spec=spec))["enableServiceLinks"] is links
+
+
+def autoscaler(**notes: str) -> dict[str, Any]:
+    annotations = {f"autoscaling.knative.dev/{name.replace('_', '-')}": text for name, text in notes.items()}
+    made = Revision.read({"metadata": metadata("r", annotations=annotations), "spec": TEMPLATE["spec"]})
+    found = [c for c in revisions.reconcile(made, seen(made)).children
+             if isinstance(c, HorizontalPodAutoscaler)]  # fmt: skip
+    return found[0].spec if found else {}
+
+
+def test_processors_are_looked_at_by_an_object_of_kubernetes_as_knative_makes_it() -> None:
+    spec = autoscaler(**{"class": HPA}, metric="cpu", target="50", window="30s", min_scale="0", max_scale="3")
+
+    assert spec["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": "r-deployment"}
+    assert (spec["minReplicas"], spec["maxReplicas"]) == (1, 3)
+    aim = {"type": "Utilization", "averageUtilization": 50}
+    assert spec["metrics"] == [{"type": "Resource", "resource": {"name": "cpu", "target": aim}}]
+    assert spec["behavior"]["scaleDown"] == {"stabilizationWindowSeconds": 30}
+
+
+def test_without_a_target_or_a_limit_kubernetes_own_are_left() -> None:
+    spec = autoscaler(**{"class": HPA})
+
+    assert spec["maxReplicas"] == 2**31 - 1 and "metrics" not in spec and "behavior" not in spec
+
+
+def test_where_requests_decide_there_is_none() -> None:
+    assert autoscaler(**{"class": "kpa.autoscaling.knative.dev"}, metric="rps") == {}

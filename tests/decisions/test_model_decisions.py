@@ -317,16 +317,20 @@ def test_the_highest_number_of_an_alias_counts(ledger: list[Resource], aliases: 
         ("shapes@latest", "shapes-2"),
         ("shapes@stable", "shapes-1"),
         ("shapes@shapes-7", "shapes-7"),
+        ("shapes@3", "shapes-3"),
+        ("shapes@april", "shapes-3"),
         ("shapes@nobody", ""),
         ("shapes@other-1", ""),
     ],
 )
 def test_what_a_reference_means(reference: str, version: str) -> None:
-    assert model.resolve(reference, a_model(latest="shapes-2", stable="shapes-1")) == version
+    there = [a_version(1, version="march"), a_version(3, version="april"), a_version(2, version="april")]
+
+    assert model.resolve(reference, a_model(latest="shapes-2", stable="shapes-1"), there) == version
 
 
 def test_a_reference_to_no_model_means_nothing() -> None:
-    assert model.resolve("shapes@shapes-1", None) == ""
+    assert model.resolve("shapes@shapes-1", None, []) == ""
 
 
 def leaving(version: ModelVersion) -> ModelVersion:

@@ -9,10 +9,11 @@ import pytest
 from tests.decisions.builders import a_move, a_service, a_version
 
 from paddlecloud.api.model import AliasChange, ModelSource, ModelVersion
+from paddlecloud.controllers.model import meant_by
 from paddlecloud.controllers.modelusers import served_as
 from paddlecloud.errors import AlreadyExists, WrongUse
 from paddlecloud.sdk.comparing import compare
-from paddlecloud.sdk.hub import About, at, checked_name, meant_by, refuse_taken, same_push
+from paddlecloud.sdk.hub import About, at, checked_name, refuse_taken, same_push
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

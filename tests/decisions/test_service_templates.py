@@ -128,6 +128,10 @@ USUAL = {
             {"autoscaler": "hpa.autoscaling.knative.dev"},
             {"class": "hpa.autoscaling.knative.dev", "metric": "cpu"},
         ),
+        (
+            {"metric": "cpu", "target": 50},
+            {"class": "hpa.autoscaling.knative.dev", "metric": "cpu", "target": "50"},
+        ),
     ],
 )
 def test_all_nine_settings_are_said_in_the_words_of_knative(
@@ -137,3 +141,22 @@ def test_all_nine_settings_are_said_in_the_words_of_knative(
     prefix = "autoscaling.knative.dev/"
 
     assert {k.removeprefix(prefix): v for k, v in given.items() if k.startswith(prefix)} == USUAL | changed
+
+
+def test_a_target_of_processors_is_no_limit_of_requests() -> None:
+    assert template(written(service={"target": 50}))["spec"]["containerConcurrency"] == 50
+    assert template(written(service={"metric": "cpu", "target": 50}))["spec"]["containerConcurrency"] == 0
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ({}, {"requests": {"cpu": "200m"}}),
+        ({"requests": {"memory": "1Gi"}}, {"requests": {"cpu": "200m", "memory": "1Gi"}}),
+        ({"limits": {"cpu": "2"}}, {"limits": {"cpu": "2"}}),
+    ],
+)
+def test_a_model_whose_processors_decide_asks_for_some(given: dict[str, Any], expected: Any) -> None:
+    service = written(default={"model": "shapes@latest"}, service={"metric": "cpu"}, resources=given)
+
+    assert container(service, model_version="v", storage=STORE)["resources"] == expected

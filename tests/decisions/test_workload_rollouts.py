@@ -298,3 +298,38 @@ def test_the_crowded_node_gives_first() -> None:
     pods = [ranked("a", node="full"), ranked("b", node="full"), ranked("c", node="empty")]
 
     assert least_needed(pods, 1, NOW)[0].node == "full"
+
+
+UP = {
+    "observedGeneration": 2,
+    "replicas": 1,
+    "updatedReplicas": 1,
+    "readyReplicas": 1,
+    "availableReplicas": 1,
+}
+RESTS = {"observedGeneration": 2}
+
+
+@pytest.mark.parametrize(
+    "old, new, later",
+    [
+        (RESTS, RESTS, False),
+        (RESTS, RESTS | {"unavailableReplicas": 1}, True),
+        (RESTS, RESTS | {"replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1}, True),
+        (RESTS, UP, False),
+        (UP, RESTS, False),
+        (RESTS, {"observedGeneration": 3, "unavailableReplicas": 1}, False),
+        (RESTS | {"replicas": 2}, RESTS | {"replicas": 1}, False),
+    ],
+)
+def test_pods_that_come_are_told_of_together_with_their_readiness(
+    old: dict[str, Any], new: dict[str, Any], later: bool
+) -> None:
+    assert deployment.only_more_pods(old, new) is later
+
+
+def test_a_set_that_makes_pods_counts_them_with_its_generation_in_one_write() -> None:
+    group = a_group(1)
+
+    assert replicaset.reconcile(group, seen(group)).counts_only
+    assert not replicaset.reconcile(group, seen(group, member("p0"))).counts_only

@@ -188,4 +188,14 @@ SCENARIOS = (
             serves,
         ),
     ),
+    Scenario(
+        "a service whose processors decide how many pods it has",
+        paddleservice.CONTROLLER,
+        (
+            make(PaddleService, {"default": IMAGE, "service": {"metric": "cpu", "window": "30s"}}),
+            serves,
+            edit({"service": {"metric": "cpu", "target": 50, "maxScale": 3}}),
+            serves,
+        ),
+    ),
 )

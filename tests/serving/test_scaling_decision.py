@@ -104,12 +104,6 @@ def test_one_look(seen: Measured, state: State, pods: int) -> None:
     assert decide(Knobs(), seen, state, 1000.0).pods == pods
 
 
-def test_processors_are_not_measured_here_and_the_number_stays() -> None:
-    knobs = Knobs(by_requests=False, least=0)
-
-    assert decide(knobs, Measured(0, 0, 1, 1000), State(), 0.0).pods == 1
-
-
 @pytest.mark.parametrize(
     "notes, limit, expected",
     [

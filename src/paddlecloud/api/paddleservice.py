@@ -54,8 +54,16 @@ class EndpointSpec(Value):
 class ScalingSpec(Value):
     """How an endpoint scales, in Knative's terms; what is left out is what Knative does by itself."""
 
+    model_config = ruled(
+        Rule(
+            f"!has(self.metric) || self.metric != '{Metric.CPU}' || !has(self.autoscaler) || "
+            f"self.autoscaler == '{Autoscaler.HPA}'",
+            f"the metric cpu needs the autoscaler {Autoscaler.HPA}",
+        )
+    )
+
     autoscaler: Autoscaler | None = None
-    """kpa (requests, may rest at zero) or hpa (processor, never at zero)."""
+    """kpa (requests, may rest at zero) or hpa (processor, never at zero); left out, the one of the metric."""
     metric: Metric | None = None
     window: str = ""
     """The time over which requests are averaged: 60s."""
@@ -68,7 +76,8 @@ class ScalingSpec(Value):
     max_scale: int | None = Field(None, ge=0)
     """0 sets no limit."""
     target: int | None = Field(None, ge=0)
-    """Requests at a time (or a second, with the metric rps) for one pod; also the most it is given."""
+    """Requests at a time for one pod, or a second with the metric rps, and the most it is given; with the
+    metric cpu, the part of its requested processors that a pod is to use, in percent."""
     target_utilization: str = ""
     """The part of the target that is aimed at, in percent: 70."""
 

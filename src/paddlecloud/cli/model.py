@@ -18,6 +18,7 @@ from .context import Settings, namespace_option, pass_settings
 from .data import dry_option, form_option, show_object
 from .modelfiles import convert, gc, publish, pull, push
 from .modelreports import diff, lineage
+from .moments import moment_of
 from .output import lay_out, print_objects
 
 
@@ -119,7 +120,7 @@ def show(settings: Settings, /, reference: str, namespace: str, output: str | No
 @model.command()
 @click.argument("name")
 @click.argument("alias", default=hub.LATEST)
-@click.option("--at", "moment", help="What it was then: '2026-11-16 14:03', in the time of this machine.")
+@click.option("--at", "moment", help="What it was then: 'yesterday 14:03' or '2026-11-16 14:03'.")
 @click.option("-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table")
 @namespace_option
 @pass_settings
@@ -127,18 +128,13 @@ def history(
     settings: Settings, /, name: str, alias: str, moment: str | None, namespace: str, output: str
 ) -> None:
     """Who moved an ALIAS of a model when, from what to what, and why."""
-    when = parsed_time(moment) if moment else None
+    when = moment_of(moment, datetime.now()) if moment else None
     model = Key(namespace, name)
     with settings.connect() as client:
-        ledger = hub.changes(client, model, alias)
-        if not ledger:
+        if when:
+            ledger = [hub.alias_at(client, model, alias, when)]
+        elif not (ledger := hub.changes(client, model, alias)):
             raise hub.no_alias(client, model, alias)
-    if when:
-        held = hub.at(ledger, when)
-        if held is None:
-            raise NotFound(f"alias {alias} of {name} pointed to nothing yet at {shown(when)}",
-                           next_step=f"its first line is of {shown(made(ledger[0]))}")  # fmt: skip
-        ledger = [held]
     if output != "table":
         print_objects([c.wire() for c in ledger], output, single=bool(when))
     elif when:
@@ -160,13 +156,6 @@ def made(change: AliasChange) -> datetime:
 
 def shown(moment: datetime) -> str:
     return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-def parsed_time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text).astimezone()
-    except ValueError as error:
-        raise WrongUse(f"{text!r} is no time", next_step="write it as '2026-11-16 14:03'") from error
 
 
 @model.command("alias")

@@ -19,12 +19,16 @@ from .serve import found
 @click.command()
 @click.argument("name")
 @click.option("--file", "file", required=True, help="The question as JSON; - reads it from the input.")
-@click.option("--path", default="", help="Where to send it [default: /MODEL/prediction].")
+@click.option("--path", default="", help="Where to send it [default: as the question is].")
 @click.option("--gateway", default="", help="Address of the gateway [default: that of the cluster here].")
 @namespace_option
 @pass_settings
 def predict(settings: Settings, /, name: str, file: str, path: str, gateway: str, namespace: str) -> None:
-    """Ask the service NAME and print what it answers."""
+    """Ask the service NAME and print what it answers.
+
+    The question is {"feed": [{"INPUT": [...]}], "fetch": ["OUTPUT"]}, as Paddle Serving has it (to
+    /MODEL/prediction), or {"inputs": [...]}, as the Open Inference Protocol (to /v2/models/MODEL/infer).
+    """
     body = question(file)
     with settings.connect() as client:
         service = found(client, Key(namespace, name))

@@ -23,7 +23,7 @@ from .serve import found, serve
 @click.option("--file", "file", required=True, help="The question as JSON; - reads it from the input.")
 @click.option("--clients", type=click.IntRange(1, 256), default=8, show_default=True, help="At a time.")
 @click.option("--seconds", type=click.FloatRange(0.1), default=10.0, show_default=True, help="How long.")
-@click.option("--path", default="", help="Where to send it [default: /MODEL/prediction].")
+@click.option("--path", default="", help="Where to send it [default: as the question is].")
 @click.option("--gateway", default="", help="Address of the gateway [default: that of the cluster here].")
 @namespace_option
 @pass_settings
@@ -32,7 +32,7 @@ def bench(settings: Settings, /, name: str, file: str, namespace: str, **wish: s
     body = question(file)
     with settings.connect() as client:
         service = found(client, Key(namespace, name))
-    place = (wish["gateway"] or gateway_of(settings)).rstrip("/") + (wish["path"] or path_of(service))
+    place = (wish["gateway"] or gateway_of(settings)).rstrip("/") + (wish["path"] or path_of(service, body))
     asked = Question(place, {"Host": host_of(service), "Content-Type": "application/json"}, body)
     report = measured(asked, int(wish["clients"]), float(wish["seconds"]))
     show(report)

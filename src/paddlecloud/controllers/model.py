@@ -6,7 +6,7 @@ number counts, and nothing else ever moves it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..api.model import AliasChange, Model, ModelPhase, ModelStatus, ModelVersion
 from .contract import Controller, Decision, Ref, Selection, Snapshot
@@ -41,12 +41,29 @@ def number(name: str) -> int:
     return int(last) if last.isdigit() else 0
 
 
-def resolve(reference: str, model: Model | None) -> str:
-    """The version that `name@alias` or `name@version` means, or an empty text.
+def resolve(reference: str, model: Model | None, versions: Iterable[ModelVersion]) -> str:
+    """The version of *versions* that `name@alias` or `name@version` means, or an empty text.
 
     A name alone means the alias `latest`.
     """
     if model is None:
         return ""
     name, _, wanted = reference.partition("@")
-    return model.status.aliases.get(wanted or "latest") or (wanted if wanted.startswith(f"{name}-") else "")
+    if alias := model.status.aliases.get(wanted or "latest"):
+        return alias
+    there = sorted((v for v in versions if v.spec.model == name), key=lambda v: number(v.name))
+    found = meant_by(there, wanted)
+    # One by its full name is waited for: it may be on its way.
+    return found.name if found else wanted if wanted.startswith(f"{name}-") else ""
+
+
+def meant_by(there: Sequence[ModelVersion], text: str) -> ModelVersion | None:
+    """By name, by number, by free text; the newest where several have the same."""
+    for same in (
+        lambda v: v.name == text,
+        lambda v: text.isdecimal() and number(v.name) == int(text),
+        lambda v: bool(text) and v.spec.version == text,
+    ):
+        if found := [v for v in there if same(v)]:
+            return found[-1]
+    return None

@@ -33,11 +33,11 @@ def resolved(
     model = seen.find(Model, spec.model.partition("@")[0])
     # A changed reference is a new question; a pin answers only the one it was made for.
     pins = (e.model_version for e in before if e.model == spec.model and not spec.follow)
-    wanted = next(pins, "") or resolve(spec.model, model)
+    wanted = next(pins, "") or resolve(spec.model, model, seen.all(ModelVersion))
     if not wanted:
         return old, waiting(
             "WaitingForModel",
-            f"waits for {spec.model}: no such model or alias; push a version or move the alias",
+            f"waits for {spec.model}: no such model, alias or version; push one or move the alias",
         )
     version = seen.find(ModelVersion, wanted)
     if version is None or version.status.phase is not ModelPhase.READY:

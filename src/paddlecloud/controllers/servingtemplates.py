@@ -44,7 +44,7 @@ def template_of(service: PaddleService, spec: EndpointSpec, pinned: EndpointStat
         "name": whole.runtime_version or "server",
         "imagePullPolicy": (whole.image_pull_policy or PullPolicy.ALWAYS).value,
         "env": [*container.get("env", ()), *whole.env],
-        "resources": resources(whole.resources, defaulted=not spec.model),
+        "resources": measured(resources(whole.resources, defaulted=not spec.model), whole.service),
         "volumeMounts": [*container.get("volumeMounts", ()), *whole.volume_mounts],
     }
     for field, given in (
@@ -57,7 +57,7 @@ def template_of(service: PaddleService, spec: EndpointSpec, pinned: EndpointStat
     pod: Body = {
         "containers": [container],
         "volumes": [*volumes, *whole.volumes],
-        "containerConcurrency": whole.service.target or 0,
+        "containerConcurrency": 0 if by_use(whole.service) else whole.service.target or 0,
         "timeoutSeconds": TIMEOUT,
     }
     if whole.image_pull_secrets:
@@ -126,6 +126,13 @@ def resources(given: Body, *, defaulted: bool) -> Body:
     return {**given, "requests": requests, "limits": limits}
 
 
+def measured(given: Body, scale: ScalingSpec) -> Body:
+    """With a request for processors where the part of it that is used decides how many pods there are."""
+    if not by_use(scale) or any("cpu" in (given.get(part) or {}) for part in ("requests", "limits")):
+        return given
+    return {**given, "requests": {**(given.get("requests") or {}), "cpu": REQUESTS["cpu"]}}
+
+
 def least(name: str, ours: str, theirs: Any) -> Any:
     return ours if value(name, ours) <= value(name, theirs) else theirs
 
@@ -145,7 +152,7 @@ def value(name: str, quantity: Any) -> int:
 def scaling(wanted: ScalingSpec) -> dict[str, str]:
     """All nine settings in Knative's own words, also those that are as Knative has them anyway."""
     given = {
-        "class": (wanted.autoscaler or Autoscaler.KPA).value,
+        "class": (Autoscaler.HPA if by_use(wanted) else Autoscaler.KPA).value,
         "metric": (wanted.metric or default_metric(wanted)).value,
         "target": str(wanted.target or 100),
         "target-utilization-percentage": wanted.target_utilization or "70",
@@ -156,6 +163,11 @@ def scaling(wanted: ScalingSpec) -> dict[str, str]:
         "max-scale": str(wanted.max_scale or 0),
     }
     return {f"{AUTOSCALING}/{name}": text for name, text in given.items()}
+
+
+def by_use(wanted: ScalingSpec) -> bool:
+    """Whether processors decide, and not requests: Knative's other class alone knows that metric."""
+    return (wanted.autoscaler or (Autoscaler.HPA if wanted.metric is Metric.CPU else None)) is Autoscaler.HPA
 
 
 def default_metric(wanted: ScalingSpec) -> Metric:

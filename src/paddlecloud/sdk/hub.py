@@ -24,7 +24,7 @@ from ..api.model import (
     ModelVersion,
     ModelVersionSpec,
 )  # fmt: skip
-from ..controllers.model import number
+from ..controllers.model import meant_by, number
 from ..errors import AlreadyExists, Conflict, Failed, NotFound, WrongUse
 from .client import Client
 
@@ -178,18 +178,6 @@ def find_version(client: Client, namespace: str, reference: str) -> ModelVersion
     return found
 
 
-def meant_by(there: Sequence[ModelVersion], text: str) -> ModelVersion | None:
-    """By name, by number, by free text; the newest where several have the same."""
-    for same in (
-        lambda v: v.name == text,
-        lambda v: text.isdecimal() and number(v.name) == int(text),
-        lambda v: bool(text) and v.spec.version == text,
-    ):
-        if found := [v for v in there if same(v)]:
-            return found[-1]
-    return None
-
-
 def no_alias(client: Client, model: Key, wanted: str) -> NotFound:
     aliases = sorted({c.spec.alias for c in ledger_of(client, model)})
     names = [v.name for v in versions(client, model)]
@@ -198,6 +186,25 @@ def no_alias(client: Client, model: Key, wanted: str) -> NotFound:
         f"aliases: {', '.join(aliases) or 'none'}; versions: {', '.join(names[-5:]) or 'none'}",
         next_step=f"see all: pdc model ls {model.name}",
     )
+
+
+def alias_at(client: Client, model: Key, alias: str, moment: datetime) -> AliasChange:
+    """What an alias pointed to at *moment*, since when, by whom and why; raises `NotFound`."""
+    ledger = changes(client, model, alias)
+    if not ledger:
+        raise no_alias(client, model, alias)
+    held = at(ledger, moment)
+    if held is None:
+        first = ledger[0].metadata.creation_timestamp
+        raise NotFound(
+            f"alias {alias} of {model.name} pointed to nothing yet at {clock(moment)}",
+            next_step=f"its first line is of {clock(first)}" if first else "",
+        )
+    return held
+
+
+def clock(moment: datetime) -> str:
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def at(ledger: Sequence[AliasChange], moment: datetime) -> AliasChange | None:

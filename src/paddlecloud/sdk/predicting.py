@@ -15,10 +15,19 @@ from ..errors import Failed, Unreachable
 WITHIN = 300.0
 
 
-def path_of(service: PaddleService) -> str:
-    """Where Paddle Serving's clients send their questions."""
+def path_of(service: PaddleService, body: bytes = b"") -> str:
+    """Where such a question goes: one with `inputs` as Open Inference has it, any other as Paddle Serving."""
     model = service.status.default.model if service.status.default else ""
-    return f"/{model.partition('@')[0] or service.name}/prediction"
+    name = model.partition("@")[0] or service.name
+    return f"/v2/models/{name}/infer" if open_inference(body) else f"/{name}/prediction"
+
+
+def open_inference(body: bytes) -> bool:
+    try:
+        asked = json.loads(body or b"{}")
+    except ValueError:
+        return False
+    return isinstance(asked, dict) and isinstance(asked.get("inputs"), list) and "feed" not in asked
 
 
 def host_of(service: PaddleService) -> str:
@@ -33,7 +42,7 @@ def predict(gateway: str, service: PaddleService, body: bytes, path: str = "") -
     try:
         with urllib3.PoolManager() as pool:
             said = pool.request(
-                "POST", gateway.rstrip("/") + (path or path_of(service)), body=body, headers=headers,
+                "POST", gateway.rstrip("/") + (path or path_of(service, body)), body=body, headers=headers,
                 retries=False, timeout=urllib3.Timeout(connect=5.0, read=WITHIN),
             )  # fmt: skip
     except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -42,8 +51,19 @@ def predict(gateway: str, service: PaddleService, body: bytes, path: str = "") -
     if said.status != 200:
         words = said.data[:500].decode(errors="replace")
         raise Failed(f"service {service.name} answered {said.status}: {words}",
-                     next_step=f"pdc serve status {service.name}")  # fmt: skip
+                     next_step=next_step(service, said.status))  # fmt: skip
     try:
         return json.loads(said.data)
     except ValueError as error:
         raise Failed(f"service {service.name} answered no JSON: {said.data[:200]!r}") from error
+
+
+def next_step(service: PaddleService, status: int) -> str:
+    """A question that is wrong is mended where it is written; all else is seen at the service."""
+    served = service.status.default
+    if status != 400 or served is None or not served.model:
+        return f"pdc serve status {service.name}"
+    feed = '{"feed": [{"INPUT": [...]}], "fetch": ["OUTPUT"]}'
+    return (
+        f"ask like {feed}; the names: pdc model show {served.model.partition('@')[0]}@{served.model_version}"
+    )

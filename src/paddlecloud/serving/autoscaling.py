@@ -101,6 +101,9 @@ class Autoscaler:
             revision = self._revisions.get(key)
             if revision is None or deployment.metadata.deletion_timestamp is not None:
                 continue
+            # What looks at processors is an object of the cluster, with a controller of its own.
+            if not self._knobs(key).by_requests:
+                continue
             if not self._rests(revision, deployment, lanes.lanes.get(key)):
                 wanted = self._wanted(revision, deployment, lanes, table, key in reachable)
                 if wanted != self._scale(key, deployment):
@@ -112,7 +115,7 @@ class Autoscaler:
             return False
         knobs = self._knobs(revision.key)
         silent = lane is None or lane.meter.silent(self._clock(), knobs.window)
-        return silent and not knobs.least and knobs.by_requests
+        return silent and not knobs.least
 
     def _wanted(
         self, revision: Revision, deployment: Deployment, lanes: Lanes, table: Table, reachable: bool

@@ -24,7 +24,7 @@ class Knobs:
     """The settings of a revision, as its annotations have them."""
 
     by_requests: bool = True
-    """Whether requests decide; else processors do, which nobody measures here: the number stays."""
+    """Whether requests decide; else what the pods use does, and the number is no affair of this module."""
     rps: bool = False
     target: float = 100.0
     """Requests at a time, or a second, for one pod, of which `utilization` is aimed at."""
@@ -77,8 +77,6 @@ def begun(knobs: Knobs, pods: int, now: float) -> State:
 
 
 def decide(knobs: Knobs, seen: Measured, state: State, now: float) -> Verdict:
-    if not knobs.by_requests:
-        return Verdict(bounded(max(1, knobs.least), knobs, seen.reachable), State())
     ready = max(1, seen.ready)
     highest = math.ceil(UP_RATE * ready)
     lowest = math.floor(ready / DOWN_RATE) if seen.reachable else 0

@@ -156,6 +156,8 @@ PLAIN: dict[str, list[Body]] = {
         rule("apps", "*/status */scale", "get", "patch", "update"),
         rule("batch", "cronjobs jobs", *ALL),
         rule("batch autoscaling policy", "*/status", "patch", "update"),
+        rule("autoscaling", "horizontalpodautoscalers", *ALL),
+        rule("metrics.k8s.io", "pods", "get", "list"),
         rule("discovery.k8s.io", "endpointslices", *ALL),
         rule("coordination.k8s.io", "leases", *ALL),
         rule("networking.k8s.io", "ingresses/status", "patch", "update"),

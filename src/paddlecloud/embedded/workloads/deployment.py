@@ -35,8 +35,20 @@ def reconcile(deployment: Deployment, seen: Snapshot) -> Decision:
         status,
         (*children(found, wanted), *found.released),
         changes=(*found.changes, *renumbered(deployment, wanted, fresh or current)),
+        counts_only=only_more_pods(deployment.status, status),
         check_again=next_look(deployment, status, seen.now),
     )
+
+
+def only_more_pods(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether pods came that are not ready yet, and nothing else is new: that is told when they are."""
+    coming = ("replicas", "updatedReplicas", "unavailableReplicas")
+    more = all(int(new.get(f) or 0) >= int(old.get(f) or 0) for f in coming)
+    return more and old != new and without_any(old, coming) == without_any(new, coming)
+
+
+def without_any(status: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in status.items() if name not in fields}
 
 
 def next_step(fleet: Fleet, seen: Snapshot) -> Step:

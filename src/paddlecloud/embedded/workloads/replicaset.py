@@ -38,6 +38,8 @@ def reconcile(group: ReplicaSet, seen: Snapshot) -> Decision:
         status_of(group, pods, seen),
         (*kept, *made),
         changes=found.changes,
+        # What was made is seen in a moment, and counted together with the generation.
+        counts_only=bool(made) and not seen.refused,
         check_again=next_available(group, pods, seen.now),
     )
 

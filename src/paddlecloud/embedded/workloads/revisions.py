@@ -1,24 +1,29 @@
 """Knative's Revision: a Deployment of its template, two Services in front, and how well it does; pure.
 
-How many pods there are is the autoscaler's affair (`serving.autoscaling`): here only the first number is
-said. A revision that was ready once stays so while it rests without a pod and while its pods come back.
+How many pods there are is the autoscaler's affair (`serving.autoscaling`; of the class `hpa`
+`podautoscaling`): here only the first number is said. A revision that was ready once stays so while it
+rests without a pod and while its pods come back.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from ...api.apps import Deployment
+from ...api.autoscaling import HorizontalPodAutoscaler
 from ...api.core import Pod, Service
 from ...api.knative import AUTOSCALING, REVISION_LABEL, SERVICE_LABEL, SERVING, Revision
 from ...api.meta import Metadata
 from ...controllers.contract import Controller, Decision, Ref, Selection, Snapshot
 from ...controllers.servinggates import TALLY
+from ...serving.scaling import HPA, knobs_of
 from .knative import told
 
 UID = f"{SERVING}/revisionUID"
+MOST = 2**31 - 1
 PORT = 8080  # where a container listens that does not say it
 GRACE = 30
 """Seconds for a server to end; Knative gives it the time of a request: minutes, for one that is deaf."""
@@ -42,12 +47,18 @@ def reconcile(revision: Revision, seen: Snapshot) -> Decision:
         "desiredReplicas": wanted,
         "conditions": conditions(revision, wanted, up, trouble(pods)),
     }
-    children = (make_deployment(revision, wanted), *make_services(revision))
+    children = (make_deployment(revision, wanted), *make_services(revision), *make_autoscaler(revision))
     return Decision(status, children, counts_only=same_but_for_counts(revision.status, status))
 
 
 def same_but_for_counts(old: Body, new: Body) -> bool:
-    return old != new and {**old, "actualReplicas": new["actualReplicas"]} == new
+    """Whether it only rests or wakes, which nobody waits to read: who sends requests looks at the pods."""
+    return old != new and but_for_counts(old) == but_for_counts(new)
+
+
+def but_for_counts(status: Body) -> Body:
+    steady = [c for c in status.get("conditions") or () if c["type"] != "Active"]
+    return {**status, "conditions": steady, "actualReplicas": 0, "desiredReplicas": 0}
 
 
 def first_scale(revision: Revision) -> int:
@@ -182,6 +193,38 @@ def make_services(revision: Revision) -> tuple[Service, ...]:
     )
 
 
+def make_autoscaler(revision: Revision) -> tuple[HorizontalPodAutoscaler, ...]:
+    """Of the class `hpa`: an object of Kubernetes' own, which looks at what pods use, as Knative makes it."""
+    notes = revision.metadata.annotations
+    if notes.get(f"{AUTOSCALING}/class") != HPA:
+        return ()
+    knobs, metric = knobs_of(notes), notes.get(f"{AUTOSCALING}/metric", "cpu")
+    spec: Body = {
+        "scaleTargetRef": {"apiVersion": Deployment.api_version, "kind": Deployment.kind,
+                           "name": f"{revision.name}-deployment"},
+        "minReplicas": max(1, knobs.least),
+        "maxReplicas": knobs.most or MOST,
+    }  # fmt: skip
+    if f"{AUTOSCALING}/target" in notes:
+        spec["metrics"] = [aimed(metric, knobs.target)]
+    if f"{AUTOSCALING}/window" in notes:
+        span = {"stabilizationWindowSeconds": int(knobs.window)}
+        spec["behavior"] = {"scaleUp": span, "scaleDown": dict(span)}
+    metadata = Metadata(name=revision.name, namespace=revision.namespace, labels=labels_of(revision))
+    return (HorizontalPodAutoscaler(metadata=metadata, spec=spec),)
+
+
+def aimed(metric: str, target: float) -> Body:
+    if metric == "cpu":
+        aim: Body = {"type": "Utilization", "averageUtilization": math.ceil(target)}
+        return {"type": "Resource", "resource": {"name": metric, "target": aim}}
+    if metric == "memory":
+        aim = {"type": "AverageValue", "averageValue": f"{int(target)}Mi"}
+        return {"type": "Resource", "resource": {"name": metric, "target": aim}}
+    aim = {"type": "AverageValue", "averageValue": str(int(target))}
+    return {"type": "Pods", "pods": {"metric": {"name": metric}, "target": aim}}
+
+
 def related(revision: Revision) -> tuple[Ref | Selection, ...]:
     return (Selection(Pod, revision.namespace, ((REVISION_LABEL, revision.name),)),)
 
@@ -190,7 +233,7 @@ REVISIONS = Controller(
     "knative-revision",
     Revision,
     reconcile,
-    owns=(Deployment, Service),
+    owns=(Deployment, Service, HorizontalPodAutoscaler),
     reads=(Pod,),
     related=related,
 )

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from ...api.autoscaling import HorizontalPodAutoscaler
 from ...api.core import ConfigMap
 from ...api.meta import Metadata, Resource
 from ...cluster.client import Client
@@ -48,6 +49,8 @@ from .gatewaykeeping import Announcing
 from .housekeeping import Housekeeping
 from .looking import look_on_change
 from .mirrorkeeping import EVERY, MirrorKeeping
+from .podautoscaling import EVERY as MEASURING
+from .podautoscaling import PodAutoscaling
 from .providing import provide
 from .scheduling import KINDS as PLACING
 from .scheduling import Scheduling
@@ -84,7 +87,8 @@ async def run(
         looked_at = (*controllers, nodelife.controller(utc_now()))
         runtime = Runtime(looked_at, client, Options(times=Times(logs_kept=True)), Health())
         informers = runtime.informers
-        needed: tuple[type[Resource], ...] = (*KINDS, *PLACING, *STORING, *GROUPING, *ANNOUNCING)
+        needed: tuple[type[Resource], ...] = (*KINDS, *PLACING, *STORING, *GROUPING, *ANNOUNCING,
+                                             HorizontalPodAutoscaler)  # fmt: skip
         for kind in needed:
             if kind not in informers:
                 informers[kind] = Informer(client, kind)
@@ -110,6 +114,9 @@ async def run(
         kept = [informers[k] for k in KINDS]
         everything = Everything(access, informers)
         tasks.create_task(everything.run())
+        autoscalers: Informer[HorizontalPodAutoscaler] = informers[HorizontalPodAutoscaler]
+        scaling = PodAutoscaling(client, autoscalers, everything.kind, utc_now)
+        tasks.create_task(look_on_change("autoscaling", (), scaling.look, every=MEASURING))
         collector = Collector(client, everything)
         tasks.create_task(
             look_on_change("collector", (), collector.look, changed=collector.changed, settle=LAZY)
