@@ -30,6 +30,10 @@ from .context import Settings, pass_settings
 from .output import lay_out
 
 LONGEST = 7 * 86400.0
+KINDS = {
+    bool: "true or false", int: "a whole number", float: "a number", list: "a list in JSON",
+    dict: "an object in JSON",
+}  # fmt: skip
 EXAMPLES = {"NUMBER_INTEGER": 1, "NUMBER_DOUBLE": 0.5, "BOOLEAN": True, "LIST": [], "STRUCT": {}}
 """A value of each type that is no text."""
 MARKS = {
@@ -128,13 +132,14 @@ def declared(package: Package, name: str) -> str:
 def typed(name: str, text: str, default: Any) -> Any:
     if default is None or isinstance(default, str):
         return text
+    wrong = WrongUse(f"parameter {name} is to be {KINDS[type(default)]} and is {text!r}")
     try:
         value = json.loads(text.lower() if isinstance(default, bool) else text)
     except ValueError as error:
-        raise WrongUse(f"{name} is to be like {json.dumps(default)} and is {text!r}") from error
+        raise wrong from error
     numbers = isinstance(default, int | float) and isinstance(value, int | float)
     if type(value) is not type(default) and not (numbers and not isinstance(value, bool)):
-        raise WrongUse(f"{name} is to be like {json.dumps(default)} and is {text!r}")
+        raise wrong
     return value
 
 

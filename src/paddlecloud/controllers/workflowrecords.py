@@ -145,6 +145,8 @@ def size_of(node: StepStatus) -> int:
 
 def change(record: StepRecords, nodes: Nodes) -> Update | None:
     stored = record.spec.nodes
+    if nodes is stored:
+        return None
     moved = {path for path, node in stored.items() if node is not nodes.get(path)}
     patch = difference(
         {path: stored[path].wire() for path in moved},

@@ -18,7 +18,6 @@ from .workflowvalues import NoValue, Result, Scope, artifact, holds, items_of, r
 WAITING, RUNNING, SUCCEEDED = StepPhase.WAITING, StepPhase.RUNNING, StepPhase.SUCCEEDED
 UNKNOWN = StepStatus()
 WAITS = Result(StepPhase.WAITING)
-HINDERING = (StepPhase.FAILED, StepPhase.OMITTED, StepPhase.SKIPPED)
 DEEPEST = 64
 """Graphs within graphs; one that contains itself must end somewhere."""
 
@@ -189,10 +188,17 @@ def told(record: StepStatus, **changes: Any) -> StepStatus:
 
 def readiness(step: Step, results: Mapping[str, Result], after_skipped: bool) -> tuple[StepPhase, str]:
     """Running when it may be called, else what it is instead, and why."""
-    open_now = [name for name in step.needs() if results.get(name, WAITS).phase is not SUCCEEDED]
-    if not step.always and not any(results.get(name, WAITS).phase in HINDERING for name in open_now):
-        # Nearly every step of nearly every look.
-        return (WAITING, "") if open_now else (RUNNING, "")
+    verdict = RUNNING
+    for name in step.needs():
+        phase = results.get(name, WAITS).phase
+        if phase is not SUCCEEDED:
+            verdict = WAITING
+            if phase.final:
+                break
+    else:
+        if not step.always:
+            # Nearly every step of nearly every look.
+            return verdict, ""
     needed = {
         name: results[name].phase if name in results else UNKNOWN.phase for name in sorted(step.needs())
     }
