@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.decisions.builders import a_run
 
+from paddlecloud.api.meta import Progress
 from paddlecloud.api.workflowgraph import Graph
 from paddlecloud.api.workflowrun import (
     RunPhase,
@@ -34,8 +35,9 @@ def test_many_steps_and_large_ones_are_laid_into_several_places(count: int, size
 
 
 def test_a_step_stays_where_it_was_while_there_is_room() -> None:
-    before = laid_out(steps(MOST + 50), [])
-    after = laid_out({**steps(70, first=MOST + 50), **steps(MOST + 50)}, before)
+    half = MOST // 2
+    before = laid_out(steps(MOST + half), [])
+    after = laid_out({**steps(MOST, first=MOST + half), **steps(MOST + half)}, before)
 
     assert set(after[0]) == set(before[0]) and set(before[1]) <= set(after[1]) and len(after) == 3
 
@@ -70,6 +72,19 @@ def test_what_was_kept_is_gathered_again() -> None:
     laid = kept(run, a_status(steps(250)), ())
 
     assert gathered(run.but(status=laid.status), laid.children).status.nodes == steps(250)
+
+
+def test_a_change_of_one_step_rewrites_one_place_and_the_status_may_wait() -> None:
+    run = a_run(GRAPH)
+    first = kept(run, a_status(steps(4 * MOST)), ())
+    run = run.but(status=first.status.but(nodes={}))
+    nodes = {**gathered(run, first.children).status.nodes, "s1": StepStatus(phase=StepPhase.FAILED)}
+    further = a_status(nodes).but(records=4, progress=Progress(done=1, total=4))
+    laid = kept(run, further, first.children)
+
+    assert [(u.observed.name, [*u.patch["spec"]["nodes"]]) for u in laid.changes] == [("run-steps-0", ["s1"])]
+    unchanged = a_status(steps(4 * MOST)).but(records=4, phase=RunPhase.FAILED)
+    assert laid.patient and not kept(run, unchanged, first.children).patient
 
 
 def a_status(nodes: dict[str, StepStatus]) -> WorkflowRunStatus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,9 +23,10 @@ from tests.decisions.builders import (
     with_stored,
 )
 
-from paddlecloud.api.meta import Resource
+from paddlecloud.api.meta import Metadata, Resource
 from paddlecloud.api.workflowrun import Graph, WorkflowRun, WorkflowRunStatus
-from paddlecloud.controllers.contract import Decision, LogQuestion
+from paddlecloud.api.workflowservice import StepCache, StepCacheSpec
+from paddlecloud.controllers.contract import Decision, LogQuestion, ObjectQuestion
 from paddlecloud.controllers.statuses import status_patch
 from paddlecloud.controllers.workflowpods import launcher, make_pod
 from paddlecloud.controllers.workflowrun import asks, known_parameters, reconcile
@@ -249,8 +251,8 @@ def test_the_launcher_is_made_once_and_what_is_remembered_comes_after_the_next_p
     assert [entry.kind for entry in done.afterwards] == ["StepCache"] and done.needs == ()
 
 
-def test_of_a_thousand_steps_only_those_that_changed_are_written() -> None:
-    graph = a_graph(*(a_step(f"s{n}", *([f"s{n - 1}"] if n else [])) for n in range(50)))
+def test_of_many_steps_only_those_that_changed_are_written() -> None:
+    graph = a_graph(*(a_step(f"s{n}", *([f"s{n - 1}"] if n else [])) for n in range(20)))
     run = with_stored(a_run(graph), look(a_run(graph), graph))
     decided = look(run, graph, a_step_pod("s0", "Running"))
 
@@ -258,7 +260,21 @@ def test_of_a_thousand_steps_only_those_that_changed_are_written() -> None:
     assert list(patch["nodes"]) == ["s0"]
     assert status_of(decided).nodes["s1"] is run.status.nodes["s1"]
     gone = status_of(decided).but(nodes={"s0": status_of(decided).nodes["s0"]})
-    assert status_patch(run, gone)["nodes"]["s49"] is None
+    assert status_patch(run, gone)["nodes"]["s19"] is None
+
+
+@pytest.mark.parametrize(
+    "running, waiting, seconds", [(5, 0, 0.0), (20, 0, 0.1), (20, 1, 0.0), (400, 0, 1.0)]
+)
+def test_ends_that_no_step_waits_for_are_seen_together(running: int, waiting: int, seconds: float) -> None:
+    graph = a_graph(
+        *(a_step(f"s{n}") for n in range(running)), *(a_step(f"w{n}", "s0") for n in range(waiting))
+    )
+    pods = [a_step_pod(f"s{n}", "Running") for n in range(running)]
+
+    assert look(a_run(graph), graph, *pods).unhurried == pytest.approx(seconds)
+    ended = [a_step_pod(f"s{n}", "Succeeded") for n in range(running)]
+    assert look(a_run(graph), graph, *ended).unhurried == 0.0
 
 
 @pytest.mark.parametrize(
@@ -290,3 +306,24 @@ def test_what_the_questions_worked_out_is_the_same_for_the_decision_and_used_onc
     first = reconcile(run, around)
     assert not around.worked and first == reconcile(run, around)
     assert first == look(run, graph, *pods)
+
+
+@pytest.mark.parametrize("remembered", [None, StepCacheSpec(outputs={"said": "x"}, run="before", step="a")])
+def test_a_walk_goes_on_with_the_answers_as_one_that_begins_with_them(
+    remembered: StepCacheSpec | None,
+) -> None:
+    container = {"name": "main", "image": "i", "command": ["c"]}
+    step = {"form": "ir", "pod": {"spec": {"containers": [container]}}}
+    first_step = {"name": "a", "cache": {"enabled": True}, **step}
+    graph = Graph.model_validate({"name": "g", "steps": [first_step, {"name": "b", "after": ["a"], **step}]})
+    run = a_run(graph)
+    around = seen(run, related=[a_package(graph)])
+    [question] = asks(run, around)
+    assert isinstance(question, ObjectQuestion)
+    entry = remembered and StepCache(metadata=Metadata(name=question.name), spec=remembered)
+
+    answered = replace(around, answers={question: entry})
+    alone = reconcile(run, answered)
+    answered.worked.update(around.worked)
+    assert answered.worked and reconcile(run, answered) == alone
+    assert named(alone) == (["Pod/run-b"] if remembered else ["Pod/run-a"])

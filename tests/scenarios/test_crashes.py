@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from tests.kubernetes.waiting import until
@@ -17,10 +19,13 @@ from tests.scenarios.pdc_home import PdcHome, fresh_home, is_alive, parent, proc
 
 from paddlecloud.api.core import ConfigMap, Pod
 from paddlecloud.api.meta import Metadata
+from paddlecloud.api.workflowrun import WorkflowRun
+from paddlecloud.controllers.workflowrun import RUN_LABEL
 from paddlecloud.errors import PaddleCloudError
 from paddlecloud.sdk.client import Client
 
 PARTS = ("api", "controllers", "node", "gateway")
+STEPS = 8
 COUNTER = "trap 'exit 0' TERM; i=0; while :; do i=$((i+1)); echo line $i; sleep 0.05; done"
 
 
@@ -143,6 +148,34 @@ def test_all_processes_killed_at_once_cost_nothing(platform: PdcHome, name: str)
 
     platform.ok("wait", f"job/{name}-train", "--for", "Completed", "--timeout", "120")
     assert is_alive(pid) and container_pid(platform, name) == pid
+
+
+def test_a_pipeline_goes_on_and_no_step_of_it_runs_twice(
+    platform: PdcHome, name: str, tmp_path: Path
+) -> None:
+    work = {"image": "busybox", "command": ["sh", "-c", "sleep 0.3; echo ran"]}
+    steps = [{"name": f"s{n}", **work, "after": [f"s{n - 1}"] if n else []} for n in range(STEPS)]
+    file = tmp_path / "chain.json"
+    file.write_text(json.dumps({"name": "chain", "steps": steps}))
+    platform.ok("pipeline", "run", str(file), "--name", name, "-n", "default", "--detach")
+
+    with platform.client() as client:
+        for far, parts in enumerate((("controllers",), ("api",), PARTS), 1):
+            until(lambda far=far: done_of(client, name) >= far, what="another step")  # type: ignore[misc]
+            kill_and_wait(platform, *parts)
+        platform.ok("pipeline", "show", name, "-n", "default", "--watch")
+        pods = client.list(Pod, "default", labels={RUN_LABEL: name}).items
+
+    assert sorted(p.name for p in pods) == [f"{name}-s{n}" for n in range(STEPS)]
+    assert {c["restartCount"] for p in pods for c in p.status["containerStatuses"]} == {0}
+    assert {platform.ok("logs", p.name) for p in pods} == {"ran\n"}
+
+
+def done_of(client: Client, name: str) -> float:
+    with contextlib.suppress(PaddleCloudError):
+        far = client.get(WorkflowRun, "default", name).status.progress
+        return far.done if far else 0
+    return 0
 
 
 def test_down_ends_pods_that_outlived_their_supervisor(platform: PdcHome, name: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 
@@ -60,10 +60,11 @@ class Metadata(Value):
     uid: str = ""
     resource_version: str = ""
     generation: int = 0
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-    finalizers: list[str] = []
-    owner_references: list[OwnerReference] = []
+    # Made anew instead of copied: every object that is read lacks one or the other of these.
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    finalizers: list[str] = Field(default_factory=list)
+    owner_references: list[OwnerReference] = Field(default_factory=list)
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
     deletion_grace_period_seconds: int | None = None

@@ -207,6 +207,16 @@ class Graph(Value):
         inner = [step for graph in self.graphs.values() for step in graph.steps]
         return [*self.steps, *inner, *([self.on_exit] if self.on_exit else [])]
 
+    @cached_property
+    def asks_cache(self) -> bool:
+        """Whether any step may be answered from the cache."""
+        return any(step.cache.enabled for step in self.every_step())
+
+    @cached_property
+    def lenient(self) -> bool:
+        """Whether it is one of our own, where an absent value is an empty text."""
+        return all(step.form == "plain" for step in self.every_step())
+
 
 def references(text: str) -> list[str]:
     """What stands between double braces."""

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from pydantic import Field
+
 from .meta import Column, Condition, Progress, Resource, Value
 from .workflowgraph import Binding as Binding
 from .workflowgraph import Graph as Graph
@@ -57,9 +59,11 @@ class StepPhase(StrEnum):
     OMITTED = "Omitted"
     """A step it needs did not succeed."""
 
-    @property
-    def final(self) -> bool:
-        return self not in (StepPhase.WAITING, StepPhase.RUNNING)
+    final: bool
+
+    # Asked of every step a dozen times a look: known, not worked out.
+    def __init__(self, word: str) -> None:
+        self.final = word not in ("Waiting", "Running")
 
 
 class StepStatus(Value):
@@ -67,9 +71,10 @@ class StepStatus(Value):
     pod: str = ""
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    inputs: dict[str, Any] = {}
-    outputs: dict[str, Any] = {}
-    artifacts: dict[str, Any] = {}
+    # Made anew instead of copied: most steps of a status that is read have none of these.
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    outputs: dict[str, Any] = Field(default_factory=dict)
+    artifacts: dict[str, Any] = Field(default_factory=dict)
     """What it handed over as files: name to place and metadata."""
     cached: bool = False
     message: str = ""

@@ -13,13 +13,15 @@ import yaml
 
 from ..api.core import ConfigMap
 from ..api.meta import Key
-from ..api.workflowgraph import Graph
+from ..api.workflowgraph import Graph, graph_of
 from ..api.workflowrun import RunPhase, StepPhase, WorkflowRun
+from ..controllers.workflowrun import PACKAGE_KEY
 from ..errors import Conflict, Failed, NotFound, WrongUse
 from ..pipelines.artifacts import BUCKET, PUBLISHED, address, artifacts_of, folder, publishing
 from ..pipelines.building import Pipeline
 from ..pipelines.componentfiles import component_file
 from ..pipelines.components.all import COMPONENTS
+from ..pipelines.exporting import resources_for
 from ..pipelines.jobs import run_to_end
 from ..pipelines.reading import Package, read_package
 from ..pipelines.running import TEXT_KEY, submit_package
@@ -30,6 +32,10 @@ from .context import Settings, pass_settings
 from .output import lay_out
 
 LONGEST = 7 * 86400.0
+KINDS = {
+    bool: "true or false", int: "a whole number", float: "a number", list: "a list in JSON",
+    dict: "an object in JSON",
+}  # fmt: skip
 EXAMPLES = {"NUMBER_INTEGER": 1, "NUMBER_DOUBLE": 0.5, "BOOLEAN": True, "LIST": [], "STRUCT": {}}
 """A value of each type that is no text."""
 MARKS = {
@@ -128,13 +134,14 @@ def declared(package: Package, name: str) -> str:
 def typed(name: str, text: str, default: Any) -> Any:
     if default is None or isinstance(default, str):
         return text
+    wrong = WrongUse(f"parameter {name} is to be {KINDS[type(default)]} and is {text!r}")
     try:
         value = json.loads(text.lower() if isinstance(default, bool) else text)
     except ValueError as error:
-        raise WrongUse(f"{name} is to be like {json.dumps(default)} and is {text!r}") from error
+        raise wrong from error
     numbers = isinstance(default, int | float) and isinstance(value, int | float)
     if type(value) is not type(default) and not (numbers and not isinstance(value, bool)):
-        raise WrongUse(f"{name} is to be like {json.dumps(default)} and is {text!r}")
+        raise wrong
     return value
 
 
@@ -308,6 +315,11 @@ def export(settings: Settings, name: str, file: Path, namespace: str) -> None:
     documents = [body["pipeline_spec"], body["platform_spec"]] if "platform_spec" in body else [body]
     file.write_text(yaml.safe_dump_all(documents, sort_keys=False, allow_unicode=True))
     click.echo(f"{file}: the package of pipeline {found.spec.pipeline.name}")
+    graph = graph_of(kept.data[PACKAGE_KEY])
+    if needed := resources_for(graph, namespace, found.spec.service_account):
+        beside = file.with_suffix(".resources.yaml")
+        beside.write_text(yaml.safe_dump_all(needed, sort_keys=False, allow_unicode=True))
+        click.echo(f"{beside}: the kinds its steps make, and the right to; kubectl apply -f it there first")
 
 
 @pipeline.command()

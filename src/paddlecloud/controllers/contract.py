@@ -83,7 +83,7 @@ class Snapshot:
 
     @cached_property
     def worked(self) -> dict[str, Any]:
-        """What the questions worked out of it, for the decision, which sees the same if none was asked."""
+        """What the questions worked out of it, for the decision, which sees the same and the answers."""
         return {}
 
     def find(self, kind: type[R], name: str) -> R | None:
@@ -146,6 +146,8 @@ class Decision:
     """Nothing in the status is new but numbers that go on changing: it is written a moment later."""
     check_again: float | None = None
     """Seconds until the next look, where time itself would change the answer."""
+    unhurried: float = 0
+    """Seconds in which whatever happens may wait: nobody does for what would be decided then."""
     glance: float | None = None
     """Seconds until a look nobody waits for, to see how far something is; later where there are many."""
     finalizers: tuple[str, ...] | None = None
@@ -225,13 +227,16 @@ class Controller:
 
 def plan(observed: Iterable[Resource], decision: Decision) -> Plan:
     """The smallest set of writes that turns *observed* into what was decided."""
-    have = {identity(c): c for c in observed}
-    want = {identity(c): c for c in decision.children}
+    observed = tuple(observed)
     gone = {identity(r.child) for r in decision.removals}
+    # One that is handed back as it was seen, as the thousand pods of a run are, is not compared.
+    seen, back = {id(c) for c in observed}, {id(c) for c in decision.children}
+    named = {c.name for c in decision.children if id(c) not in seen} | {key.name for _, _, key in gone}
+    have = {identity(c): c for c in observed if id(c) not in back or c.name in named}
+    want = {identity(c): c for c in decision.children if id(c) not in seen or c.name in named}
     updates = (
         Update(have[key], patch)
         for key, child in want.items()
-        # One that is handed back as it was seen, as the thousand runs of a schedule are, is not compared.
         if key in have
         and child is not have[key]
         and not child.immutable

@@ -81,7 +81,7 @@ class Passes:
         self._gathering: dict[Key, float] = {}
         """Since when the stored status of objects lacks counts."""
         self._tired: dict[Key, float] = {}
-        """How long objects that took long to decide on are left alone."""
+        """How long objects that took long to decide on, or are in no hurry, are left alone."""
         self._mistakes: dict[Key, str] = {}
         """What decisions stumbled over, told to the objects concerned."""
 
@@ -159,8 +159,8 @@ class Passes:
         asides = (n for n in decision.asides if n not in before)
         for note in (*writes.notes, *(decision.notes if told else ()), *asides):
             await record(self._client, obj, note, self._component, now)
-        if took > NEGLIGIBLE:
-            self._tired[obj.key] = REST * took
+        if rest := max(REST * took if took > NEGLIGIBLE else 0.0, decision.unhurried):
+            self._tired[obj.key] = rest
         if glance:
             del self._glances[obj.key]
         again = outcome(writes, self._next_look(obj.key, decision))

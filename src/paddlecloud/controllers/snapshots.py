@@ -55,7 +55,11 @@ async def look(
         rebuffs=around.rebuffs,
     )
     questions = controller.asks(around.obj, seen)
-    return replace(seen, answers=await ask(client, questions, keyring)) if questions else seen
+    if not questions:
+        return seen
+    answered = replace(seen, answers=await ask(client, questions, keyring))
+    answered.worked.update(seen.worked)
+    return answered
 
 
 def missing_kinds(kinds: Iterable[type[Resource]], informers: Informers) -> frozenset[type[Resource]]:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
@@ -49,16 +49,19 @@ def launcher() -> ConfigMap:
 
 def pod_name(run: WorkflowRun, path: str, attempt: int = 0) -> str:
     """Names are told apart by their path; one that is too long or no name is told apart by its digest."""
+    return named(run.name, path, attempt)
+
+
+@lru_cache(4096)
+def named(run: str, path: str, attempt: int) -> str:
     again = f"-{attempt}" if attempt else ""
-    plain = f"{run.name}-{path}"
+    plain = f"{run}-{path}"
     if re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", plain) and len(plain + again) <= LONGEST:
         return plain + again
     digest = hashlib.sha256(path.encode()).hexdigest()[:10]
     words = re.sub(r"[^a-z0-9]+", "-", path.rpartition("/")[2].lower()).strip("-")
-    room = LONGEST - len(run.name) - len(digest) - len(again) - 2
-    return (
-        "-".join(p for p in (run.name[: LONGEST - 20], words[: max(room, 0)].strip("-"), digest) if p) + again
-    )
+    room = LONGEST - len(run) - len(digest) - len(again) - 2
+    return "-".join(p for p in (run[: LONGEST - 20], words[: max(room, 0)].strip("-"), digest) if p) + again
 
 
 def make_pod(run: WorkflowRun, call: Call, attempt: int = 0) -> Pod:

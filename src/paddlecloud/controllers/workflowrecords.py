@@ -19,8 +19,9 @@ from .contract import Update
 from .statuses import difference
 from .workflowpods import RUN_LABEL
 
-MOST, LARGEST = 100, 256 * 1024
-"""Steps, and bytes of them, in one object: what one step may hand over fits beside others."""
+MOST, LARGEST = 25, 256 * 1024
+"""Steps, and bytes of them, in one object: each change of one of them is written, sent and read with the
+others, and what one step may hand over fits beside them."""
 AROUND = 256
 """Bytes of a step beside what it was given, handed over and said."""
 
@@ -33,10 +34,15 @@ class Kept(NamedTuple):
     status: WorkflowRunStatus
     children: tuple[StepRecords, ...] = ()
     changes: tuple[Update, ...] = ()
+    patient: bool = False
+    """The status has nothing new but how far the run is, which its records tell as well."""
 
 
 def gathered(run: WorkflowRun, records: Iterable[StepRecords]) -> WorkflowRun:
     """The run with all its steps in the status, wherever they are kept."""
+    records = tuple(records)
+    if not records:
+        return run
     nodes = dict(run.status.nodes)
     for place in sorted(records, key=number):
         nodes |= place.spec.nodes
@@ -46,7 +52,8 @@ def gathered(run: WorkflowRun, records: Iterable[StepRecords]) -> WorkflowRun:
 def kept(run: WorkflowRun, status: WorkflowRunStatus, records: Iterable[StepRecords]) -> Kept:
     """How *status*, which has all steps, is kept; *run* is as it is stored."""
     there = sorted(records, key=number)
-    places = laid_out(status.nodes, [r.spec.nodes for r in there])
+    before = [r.spec.nodes for r in there]
+    places = in_place(status.nodes, before) or laid_out(status.nodes, before)
     if not places:
         return Kept(status)
     made = tuple(a_record(run, n, nodes) for n, nodes in enumerate(places[len(there) :], len(there)))
@@ -54,7 +61,17 @@ def kept(run: WorkflowRun, status: WorkflowRunStatus, records: Iterable[StepReco
     told = status.but(nodes={}, records=len(places))
     if made or changes:
         told = held_back(run.status, told)
-    return Kept(told, (*there, *made), changes)
+    return Kept(told, (*there, *made), changes, only_further(run.status, told))
+
+
+def only_further(stored: WorkflowRunStatus, decided: WorkflowRunStatus) -> bool:
+    """Whether nothing differs but the progress and the words of conditions."""
+    same = decided.but(progress=stored.progress, conditions=stored.conditions) == stored
+    return same and said(stored) == said(decided)
+
+
+def said(status: WorkflowRunStatus) -> list[tuple[str, str, str]]:
+    return [(c.type, c.status, c.reason) for c in status.conditions]
 
 
 def held_back(stored: WorkflowRunStatus, decided: WorkflowRunStatus) -> WorkflowRunStatus:
@@ -65,7 +82,28 @@ def held_back(stored: WorkflowRunStatus, decided: WorkflowRunStatus) -> Workflow
     return told.but(phase=stored.phase, completion_time=stored.completion_time, conditions=stored.conditions)
 
 
-def laid_out(nodes: Nodes, there: Sequence[Nodes]) -> list[dict[str, StepStatus]]:
+def in_place(nodes: Nodes, there: Sequence[Nodes]) -> list[Nodes]:
+    """The steps where they were, if all of them are still there and fit: at nearly every look.
+
+    What is the very same is not measured again.
+    """
+    if not there or sum(map(len, there)) != len(nodes):
+        return []
+    places: list[Nodes] = []
+    for place in there:
+        if not place.keys() <= nodes.keys():
+            return []
+        now = {path: nodes[path] for path in place}
+        if any(now[path] is not node for path, node in place.items()):
+            if len(now) > 1 and sum(len(path) + size_of(node) for path, node in now.items()) > LARGEST:
+                return []
+            places.append(now)
+        else:
+            places.append(place)
+    return places
+
+
+def laid_out(nodes: Nodes, there: Sequence[Nodes]) -> Sequence[Nodes]:
     """The steps by their places; none while all of them fit into the status."""
     sizes = {path: len(path) + size_of(node) for path, node in nodes.items()}
     if not there and len(nodes) <= MOST and sum(sizes.values()) <= LARGEST:
@@ -107,6 +145,8 @@ def size_of(node: StepStatus) -> int:
 
 def change(record: StepRecords, nodes: Nodes) -> Update | None:
     stored = record.spec.nodes
+    if nodes is stored:
+        return None
     moved = {path for path, node in stored.items() if node is not nodes.get(path)}
     patch = difference(
         {path: stored[path].wire() for path in moved},
@@ -115,12 +155,12 @@ def change(record: StepRecords, nodes: Nodes) -> Update | None:
     return Update(record, {"spec": {"nodes": patch}}) if patch else None
 
 
-def a_record(run: WorkflowRun, n: int, nodes: dict[str, StepStatus]) -> StepRecords:
+def a_record(run: WorkflowRun, n: int, nodes: Nodes) -> StepRecords:
     return StepRecords(
         metadata=Metadata(
             name=f"{run.name}-steps-{n}", namespace=run.namespace, labels={RUN_LABEL: run.name}
         ),
-        spec=StepRecordsSpec(nodes=nodes),
+        spec=StepRecordsSpec(nodes=dict(nodes)),
     )
 
 

@@ -45,6 +45,8 @@ from .workflowvalues import NoValue, text_of
 from .workflowwalk import Call, Walk, told
 
 WALKED = "walked"
+MANY, A_STEP, LONGEST_REST = 10, 0.005, 1.0
+"""From how many steps at once their ends are seen together, and how many seconds each of them adds."""
 ID_LABEL = "workflows.paddlepaddle.org/id"
 """By which the pipelines service knows a run; a run somebody made by hand has its uid."""
 __all__ = [
@@ -63,7 +65,9 @@ def reconcile(run: WorkflowRun, seen: Snapshot) -> Decision:
     if graph is None:
         conditions = set_conditions(run.status.conditions, [wait] if wait else [], seen.now)
         return Decision(run.status.but(conditions=conditions), (*pods.values(), *records))
-    known = seen.worked.pop(WALKED, None) or Walked(resumed(gathered(run, records), graph))
+    known = seen.worked.pop(WALKED, None)
+    if known is None or not known.stands(seen):
+        known = Walked(resumed(gathered(run, records), graph))
     whole = known.run
     if run.spec.stop or overdue(whole, graph, seen.now):
         decision = ended_early(whole, seen, pods)
@@ -77,6 +81,7 @@ def reconcile(run: WorkflowRun, seen: Snapshot) -> Decision:
         children=(*decision.children, *laid.children),
         changes=(*decision.changes, *laid.changes),
         notes=notes(laid.status),
+        counts_only=laid.patient,
     )
 
 
@@ -92,12 +97,19 @@ class Walked:
 
     run: WorkflowRun
     found: tuple[Sight, Walk, StepPhase] | None = None
+    heard: bool = False
+    """Whether last words were asked for: what they were is told of the steps that said them."""
+
+    def stands(self, seen: Snapshot) -> bool:
+        """Whether a walk before the answers came is what one with them would be."""
+        sight = self.found[0] if self.found else None
+        return sight is not None and not self.heard and (not sight.entries or sight.answered(seen))
 
     def walk(self, graph: Graph, seen: Snapshot) -> tuple[Sight, Walk, StepPhase]:
         if self.found is None:
             run, sight = self.run, Sight(self.run, seen, seen.owned(Pod))
             parameters = {k: v for k, v in graph.parameters.items() if v is not None} | run.spec.parameters
-            walk = Walk(graph, run.status.nodes, sight.look, facts_of(run, parameters))
+            walk = Walk(graph, run.status.nodes, sight.look, facts_of(run, parameters), sight.still)
             self.found = sight, walk, walk.whole(parameters)
         return self.found
 
@@ -129,6 +141,7 @@ def gone_on(known: Walked, graph: Graph, seen: Snapshot, pods: dict[str, Pod]) -
         retries=run.status.retries,
     )
     soonest = [s for s in (sight.soonest, seconds_left(status, graph, seen.now)) if s is not None]
+    soonest += [0.0] if sight.unanswered else []
     return Decision(
         status,
         (*pods.values(), *wanted),
@@ -137,7 +150,19 @@ def gone_on(known: Walked, graph: Graph, seen: Snapshot, pods: dict[str, Pod]) -
         afterwards=tuple(sight.keep),
         changes=tuple(sight.corrections),
         check_again=min(soonest) if soonest and not phase.final else None,
+        unhurried=unhurried(nodes),
     )
+
+
+def unhurried(nodes: Mapping[str, StepStatus]) -> float:
+    """How long the ends of steps may wait to be seen, because no other step waits for them.
+
+    A look goes through all steps: the more of them run, the more ends one look is to see.
+    """
+    if any(n.phase is StepPhase.WAITING for n in nodes.values()):
+        return 0.0
+    running = sum(1 for n in nodes.values() if n.phase is StepPhase.RUNNING and not n.group)
+    return min(A_STEP * running, LONGEST_REST) if running >= MANY else 0.0
 
 
 def limited(calls: list[Call], limit: int, nodes: Mapping[str, StepStatus]) -> list[Call]:
@@ -190,24 +215,22 @@ def asks(run: WorkflowRun, seen: Snapshot) -> tuple[Question, ...]:
     graph, _ = package_of(run, seen)
     if graph is None or run.spec.stop:
         return last_words(run, seen)
-    if not any(step.cache.enabled for step in graph.every_step()):
+    if not graph.asks_cache:
         return last_words(run, seen)
-    known = Walked(resumed(run, graph))
+    known = seen.worked[WALKED] = Walked(resumed(run, graph))
     sight, _, _ = known.walk(graph, seen)
-    if questions := (*last_words(known.run, seen), *sight.entries):
-        return questions
-    seen.worked[WALKED] = known
-    return ()
+    words = last_words(known.run, seen)
+    known.heard = bool(words)
+    return (*words, *sight.entries)
 
 
 def last_words(run: WorkflowRun, seen: Snapshot) -> tuple[Question, ...]:
+    failed = [p for p in seen.owned(Pod).values() if p.phase == "Failed"]
+    if not failed:
+        return ()
     told = {n.pod for n in run.status.nodes.values() if n.phase.final}
     told |= {pod_name(run, path, a) for path, n in run.status.nodes.items() for a in range(n.attempt)}
-    return tuple(
-        LogQuestion(p.namespace, p.name)
-        for p in seen.owned(Pod).values()
-        if p.phase == "Failed" and p.name not in told
-    )
+    return tuple(LogQuestion(p.namespace, p.name) for p in failed if p.name not in told)
 
 
 def related(run: WorkflowRun) -> tuple[Ref | Selection, ...]:

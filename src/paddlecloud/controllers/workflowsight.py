@@ -21,7 +21,7 @@ from .workflowimports import address_of, fetched, fetched_artifacts, imported, t
 from .workflowpods import made_artifacts, pod_name
 from .workflowreport import handed, hindrance, moment, recorded, terminated
 from .workflowvalues import text_of
-from .workflowwalk import Call
+from .workflowwalk import Call, told
 
 
 @dataclass
@@ -37,7 +37,25 @@ class Sight:
     corrections: list[Update] = field(default_factory=list)
     entries: list[ObjectQuestion] = field(default_factory=list)
     """What has to be known of the cache to decide on these steps."""
+    unanswered: list[tuple[Call, StepStatus]] = field(default_factory=list)
+    """Steps that would start if it was known what the cache has for them."""
     soonest: float | None = None
+
+    def answered(self, seen: Snapshot) -> bool:
+        """Go on with what the cache was found to have; whether the walk stands as it is.
+
+        It does unless a step need not run: then others become ready by it.
+        """
+        if len(self.entries) > len(self.unanswered):
+            return False
+        self.seen, pending = seen, self.unanswered
+        self.unanswered, self.entries = [], []
+        return all(self.started(call, node) is node for call, node in pending) and not self.unanswered
+
+    def still(self, path: str, record: StepStatus) -> bool:
+        """Whether the pod of a step runs, or waits to, as it did."""
+        pod = self.pods.get(record.pod)
+        return pod is not None and pod.phase in ("Running", "Pending") and hindrance(pod) == record.message
 
     def look(self, call: Call, record: StepStatus) -> StepStatus:
         if record.phase.final:
@@ -89,8 +107,8 @@ class Sight:
         remembered = "" if node.anew else cache_key(call)
         entry = self.entry(remembered)
         if remembered and self.entries[-1] not in self.seen.answers:
-            # It became ready during this walk, by what the cache said of another.
-            self.soonest = 0.0
+            # Nobody was asked yet, or it became ready during this walk, by what the cache said of another.
+            self.unanswered.append((call, node))
             return node
         if entry is not None and usable(call, entry, self.seen.now):
             now = self.seen.now
@@ -112,7 +130,8 @@ class Sight:
 def seen_step(run: WorkflowRun, call: Call, old: StepStatus, sight: tuple[Pod, Snapshot]) -> StepStatus:
     pod, seen = sight
     began = old.started_at or moment(pod.status.get("startTime")) or seen.now
-    step = old.but(
+    step = told(
+        old,
         phase=StepPhase.RUNNING,
         pod=pod.name,
         started_at=began,

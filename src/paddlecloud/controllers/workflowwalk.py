@@ -15,9 +15,9 @@ from ..api.workflowgraph import Binding, Graph, Step, SubGraph
 from ..api.workflowrun import StepPhase, StepStatus
 from .workflowvalues import NoValue, Result, Scope, artifact, holds, items_of, resolve
 
+WAITING, RUNNING, SUCCEEDED = StepPhase.WAITING, StepPhase.RUNNING, StepPhase.SUCCEEDED
 UNKNOWN = StepStatus()
 WAITS = Result(StepPhase.WAITING)
-HINDERING = (StepPhase.FAILED, StepPhase.OMITTED, StepPhase.SKIPPED)
 DEEPEST = 64
 """Graphs within graphs; one that contains itself must end somewhere."""
 
@@ -35,6 +35,8 @@ class Call(NamedTuple):
 
 Look = Callable[[Call, StepStatus], StepStatus]
 """What is known of a step that was called: its record brought up to date, or started (still waiting)."""
+Still = Callable[[str, StepStatus], bool]
+"""Whether a step that runs goes on as its record says."""
 
 
 @dataclass
@@ -43,12 +45,12 @@ class Walk:
     records: Mapping[str, StepStatus]
     look: Look
     facts: Mapping[str, str]
+    still: Still = lambda path, record: False
     nodes: dict[str, StepStatus] = field(default_factory=dict)
     """What is known after the walk, by path."""
 
     def whole(self, parameters: Mapping[str, Any]) -> StepPhase:
-        lenient = all(step.form == "plain" for step in self.graph.every_step())
-        scope = Scope(parameters, {}, {}, self.facts, lenient)
+        scope = Scope(parameters, {}, {}, self.facts, self.graph.lenient)
         phase = self.steps("", self.graph.top, scope, 0).phase
         if phase.final and self.graph.on_exit is not None:
             status = {"run.status": "Failed" if phase is StepPhase.FAILED else "Succeeded"}
@@ -73,8 +75,8 @@ class Walk:
         )
 
     def step(self, path: str, step: Step, scope: Scope, depth: int) -> Result:
-        if done := self.done(path, step):
-            return done
+        if old := self.old_news(path, step):
+            return old
         verdict, why = readiness(step, scope.results, self.graph.after_skipped)
         if verdict is not StepPhase.RUNNING:
             return self.note(path, step, verdict, why)
@@ -89,16 +91,20 @@ class Walk:
         except NoValue as error:
             return self.note(path, step, StepPhase.FAILED, str(error))
 
-    def done(self, path: str, step: Step) -> Result | None:
-        """What a step that is a pod handed over, if it has succeeded: what it was given is old news.
+    def old_news(self, path: str, step: Step) -> Result | None:
+        """What is known of a step that is a pod, if it has succeeded or runs as before: no need to resolve
+        what it was given.
 
         Most steps of a long run have. One that comes whatever happened waits anew when others do.
         """
-        record = self.records.get(path, UNKNOWN)
-        if record.phase is not StepPhase.SUCCEEDED or step.graph or step.each or step.always:
+        record = self.records.get(path)
+        # What has no name yet was not written by a walk.
+        if record is None or not record.step or step.graph or step.each or step.always:
             return None
-        self.nodes[path] = told(record, step=step.name, display=step.display or step.name)
-        return Result(record.phase, record.outputs, record.artifacts)
+        if record.phase is SUCCEEDED or (record.phase is RUNNING and self.still(path, record)):
+            self.nodes[path] = record
+            return Result(record.phase, record.outputs, record.artifacts)
+        return None
 
     def loop(self, path: str, step: Step, scope: Scope, depth: int) -> Result:
         assert step.each is not None
@@ -163,6 +169,10 @@ class Walk:
     def note(self, path: str, step: Step, phase: StepPhase, why: str) -> Result:
         """A step that is not called, and why."""
         record = self.records.get(path, UNKNOWN)
+        if record.phase is WAITING and phase is WAITING and record.step and record.message == why:
+            # Most of what is left of a long run.
+            self.nodes[path] = record
+            return WAITS
         grouped = bool(step.graph or step.each)
         self.nodes[path] = told(
             record, phase=phase, message=why, step=step.name, display=step.display or step.name, group=grouped
@@ -178,11 +188,17 @@ def told(record: StepStatus, **changes: Any) -> StepStatus:
 
 def readiness(step: Step, results: Mapping[str, Result], after_skipped: bool) -> tuple[StepPhase, str]:
     """Running when it may be called, else what it is instead, and why."""
-    phases = [results[name].phase if name in results else UNKNOWN.phase for name in step.needs()]
-    if not any(phase in HINDERING for phase in phases) and not step.always:
-        # Nearly every step of nearly every look.
-        open_now = any(phase is not StepPhase.SUCCEEDED for phase in phases)
-        return (StepPhase.WAITING, "") if open_now else (StepPhase.RUNNING, "")
+    verdict = RUNNING
+    for name in step.needs():
+        phase = results.get(name, WAITS).phase
+        if phase is not SUCCEEDED:
+            verdict = WAITING
+            if phase.final:
+                break
+    else:
+        if not step.always:
+            # Nearly every step of nearly every look.
+            return verdict, ""
     needed = {
         name: results[name].phase if name in results else UNKNOWN.phase for name in sorted(step.needs())
     }

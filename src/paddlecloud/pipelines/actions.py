@@ -32,7 +32,12 @@ def carry_out(client: Client, action: str, obj: Resource) -> None:
                 f"{named} is there already", next_step="use action=apply to change it"
             ) from error
     elif action == "patch":
-        client.patch(kind, obj.key, {"spec": obj.wire().get("spec") or {}})
+        try:
+            client.patch(kind, obj.key, {"spec": obj.wire().get("spec") or {}})
+        except NotFound as error:
+            raise NotFound(
+                f"there is no {named} to patch", next_step="use action=apply to make it"
+            ) from error
     else:
         client.apply(obj)
     print(f"{named}: {action} done", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from typing import Any
 
@@ -15,6 +16,8 @@ from ..errors import AlreadyExists, WrongUse
 from ..sdk.client import Client
 from .reading import Package
 
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+"""Of a run: its pods carry it as a label."""
 TEXT_KEY = "package.json"
 """Where the package is kept as it was written."""
 
@@ -32,8 +35,13 @@ def submit_package(
     parameters: dict[str, Any] | None = None,
     name: str = "",
 ) -> WorkflowRun:
-    """Raises, before anything is made, `WrongUse` for parameters the pipeline does not have and
-    `AlreadyExists` for a name that is taken."""
+    """Raises, before anything is made, `WrongUse` for parameters the pipeline does not have and for what
+    is no name, and `AlreadyExists` for a name that is taken."""
+    if name and not NAME.fullmatch(name):
+        raise WrongUse(
+            f"{name!r} cannot be the name of a run",
+            next_step="take at most 63 small letters, digits and hyphens, a letter or digit at both ends",
+        )
     if problem := known_parameters(package.graph, parameters or {}):
         raise WrongUse(problem)
     if name and client.find(WorkflowRun, namespace, name):

@@ -173,6 +173,7 @@ PLAIN: dict[str, list[Body]] = {
         rule("workflows.paddlepaddle.org",
              "experiments pipelines pipelineversions recurringruns workflowruns",
              "create", "delete", "patch", *READ),
+        rule("workflows.paddlepaddle.org", "steprecords", *READ),
         rule("core", "configmaps", "create", "get", "patch"),
         rule("core", "pods/log", "get"),
         rule("serving.knative.dev", "services revisions", *READ),
