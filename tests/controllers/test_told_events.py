@@ -5,16 +5,13 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime
 
-import pytest
-
 from paddlecloud.api.core import ConfigMap, Event
 from paddlecloud.api.meta import Metadata
 from paddlecloud.cluster.client import Client
 from paddlecloud.cluster.kubeconfig import Access
 from paddlecloud.cluster.requests import Request
-from paddlecloud.controllers import events
 from paddlecloud.controllers.contract import Note
-from paddlecloud.controllers.events import event_of, record
+from paddlecloud.controllers.events import Events, event_of, record
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 NOTE = Note("Normal", "Scaled", "from 0 to 1")
@@ -34,43 +31,38 @@ async def refused(client: Client) -> float:
 
 async def test_what_is_told_again_is_counted_without_asking(access: Access, namespace: str) -> None:
     async with Client(access) as client:
-        obj, before = subject(namespace), await refused(client)
+        events, obj, before = Events(client, "test"), subject(namespace), await refused(client)
         for _ in range(3):
-            await record(client, obj, NOTE, "test", NOW)
+            await events.record(obj, NOTE, NOW)
 
         assert (await client.get(Event, namespace, event_of(obj, NOTE, "test", NOW).name)).count == 3
         assert await refused(client) == before
 
 
-async def test_one_who_does_not_remember_asks(
-    access: Access, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_who_does_not_remember_asks(access: Access, namespace: str) -> None:
     async with Client(access) as client:
         obj = subject(namespace)
-        await record(client, obj, NOTE, "test", NOW)
-        monkeypatch.setattr(events, "TOLD", {})
-        await record(client, obj, NOTE, "test", NOW)
-        await record(client, obj, NOTE, "test", NOW)
+        for _ in range(3):
+            await record(client, obj, NOTE, "test", NOW)
 
         assert (await client.get(Event, namespace, event_of(obj, NOTE, "test", NOW).name)).count == 3
 
 
 async def test_one_that_is_gone_is_told_anew(access: Access, namespace: str) -> None:
     async with Client(access) as client:
-        obj = subject(namespace)
-        await record(client, obj, NOTE, "test", NOW)
+        events, obj = Events(client, "test"), subject(namespace)
+        await events.record(obj, NOTE, NOW)
         key = event_of(obj, NOTE, "test", NOW).key
         await client.delete(Event, key)
-        await record(client, obj, NOTE, "test", NOW)
+        await events.record(obj, NOTE, NOW)
 
         assert (await client.get(Event, *key)).count == 1
 
 
-def test_only_the_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "TOLD", {})
-    monkeypatch.setattr(events, "REMEMBERED", 2)
-    keys = [event_of(subject("ml"), NOTE, "test", NOW).key for _ in range(3)]
-    for key in (*keys[:2], keys[0], keys[2]):
-        events.remember(key, 1)
+async def test_only_the_last_are_remembered(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        events, objs = Events(client, "test", remembered=2), [subject(namespace) for _ in range(3)]
+        for number in (0, 1, 0, 2):
+            await events.record(objs[number], NOTE, NOW)
 
-    assert list(events.TOLD) == [keys[0], keys[2]]
+        assert list(events.told) == [event_of(objs[n], NOTE, "test", NOW).key for n in (0, 2)]

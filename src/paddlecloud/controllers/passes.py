@@ -18,7 +18,7 @@ from ..cluster.client import Client
 from ..errors import Conflict, PaddleCloudError
 from .calls import make_calls
 from .contract import Controller, Decision, HttpCall, Note, identity, plan
-from .events import record
+from .events import Events
 from .expectations import Expectations, Informers
 from .keyring import Keyring
 from .ownership import placed
@@ -70,7 +70,7 @@ class Passes:
     def __init__(self, controller: Controller, client: Client, informers: Informers, times: Times) -> None:
         self._controller, self._client = controller, client
         self._informers, self._times = informers, times
-        self._component = controller.component or f"paddlecloud-{controller.name}"
+        self._events = Events(client, controller.component or f"paddlecloud-{controller.name}")
         self._expected = Expectations()
         self._refused: dict[Key, tuple[str, ...]] = {}
         self._said: dict[Key, tuple[Note, ...]] = {}
@@ -117,13 +117,8 @@ class Passes:
         if obj is None or self._mistakes.get(key) == words:
             return False
         self._mistakes[key] = words
-        await record(
-            self._client,
-            obj,
-            Note("Warning", "DecisionFailed", MISTAKE.format(words)),
-            self._component,
-            self._times.now(),
-        )
+        note = Note("Warning", "DecisionFailed", MISTAKE.format(words))
+        await self._events.record(obj, note, self._times.now())
         return True
 
     def rest(self, key: Key) -> float:
@@ -158,7 +153,7 @@ class Passes:
             self._said[obj.key] = decision.asides
         asides = (n for n in decision.asides if n not in before)
         for note in (*writes.notes, *(decision.notes if told else ()), *asides):
-            await record(self._client, obj, note, self._component, now)
+            await self._events.record(obj, note, now)
         if rest := max(REST * took if took > NEGLIGIBLE else 0.0, decision.unhurried):
             self._tired[obj.key] = rest
         if glance:
