@@ -33,8 +33,8 @@ STATIC, ON_LINK = 4, 4
 EVERYWHERE, THIS_LINK, THIS_HOST = 0, 253, 254
 HEAD, LINK, ROUTE = struct.Struct("=IHHII"), struct.Struct("=BxHiII"), struct.Struct("=BBBBBBBBI")
 LARGEST_PACKET = 65535
-"""Bytes that a link passes on in one piece. Packets of pods never leave the machine (`outside`): the 1,500 of a
-network card would only make many out of one."""
+"""Bytes that a link passes on in one piece. Packets of pods never leave the machine (`outside`): the 1,500 of
+a network card would only make many out of one."""
 FORWARDING = 1
 """The place of `forwarding` among the settings of a link; see `linux/ip.h`."""
 LARGEST = 1 << 17
