@@ -146,9 +146,9 @@ def test_who_counts_may_end_it(file: int) -> None:
     [
         ([], 10, 1),
         ([LARGE - 1] * 3, 10, 1),
-        ([LARGE], 10, 4),
-        ([LARGE, 5, 6, 7], 10, 4),
-        ([LARGE] * 2, 10, 4),
+        ([LARGE], 10, 8),
+        ([LARGE, 5, 6, 7], 10, 8),
+        ([LARGE] * 2, 10, 5),
         ([LARGE] * 4, 10, 2),
         ([LARGE] * 100, 10, 1),
         ([LARGE], 1, 1),

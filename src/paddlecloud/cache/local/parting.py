@@ -25,7 +25,10 @@ from .summing import LARGE, Kind, Sum
 PIECE = 32 << 10
 """Bytes that are written at once: larger pieces lie in larger pages, of which some writes were seen to take
 four to ten times the processor time."""
-MOST = 4
+ROOM = 1 << 20
+"""Bytes of a part that are received before they are summed: with fewer turns the threads wait less for each
+other, and no more than a processor keeps near."""
+MOST = 8
 """Parts of one file that come at the same time."""
 TRIES = 3
 
@@ -120,7 +123,7 @@ class Coming:
 
     def _stream(self, spans: Spans) -> None:
         # One place for all that comes: each new one would be pages that the kernel has to clear first.
-        room = memoryview(mmap.mmap(-1, CHUNK))
+        room = memoryview(mmap.mmap(-1, ROOM))
         for span in spans.taken():
             spans.came(span, self._part(span, room))
 
