@@ -1,4 +1,4 @@
-"""What a cluster with Kubeflow Pipelines needs besides a package: the kinds its steps make, the right to; pure.
+"""What a cluster with Kubeflow Pipelines needs for a package: the kinds its steps make, the right to; pure.
 
 Only packages with steps of our components need anything: those act on kinds of ours, under the name of the
 account that runs the steps.
