@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -66,19 +66,14 @@ def pods_asked(metric: Body, current: int, pods: Iterable[Pod], usage: Usage, no
     if not counted:
         raise Unmeasured(reason, f"no metrics of ready pods are known for resource {resource}")
     percent = target.get("averageUtilization")
-    needs = {}
     if percent is not None:
         needs = {p.name: need(p, resource, container, reason) for p in there}
-        wish, busy = Fraction(percent, 100), max(Fraction(1), Fraction(percent, 100))
-        idle = {name: Fraction(0) for name in needs}
-        full = {name: amount * busy for name, amount in needs.items()}
-        ratio = relation(counted, needs, wish)
+        wish = Fraction(percent, 100)
+        load = Load(counted, needs, wish, busy=max(Fraction(1), wish))
     else:
         wish = exact(str(target["averageValue"]))
-        needs = {p.name: Fraction(1) for p in there}
-        idle, full = {p.name: Fraction(0) for p in there}, {p.name: wish for p in there}
-        ratio = relation(counted, needs, wish)
-    wanted = count(ratio, current, counted, starting, unknown, idle, full, needs, wish)
+        load = Load(counted, {p.name: Fraction(1) for p in there}, wish, busy=wish)
+    ratio, wanted = load.ratio(), load.pods(current, starting, unknown)
     average = sum(counted.values(), Fraction(0)) / len(counted)
     shown: Body = {"averageValue": written(resource, average)}
     if percent is not None:
@@ -90,37 +85,39 @@ def pods_asked(metric: Body, current: int, pods: Iterable[Pod], usage: Usage, no
     return Asked(wanted, {"type": kind, field: part}, name)
 
 
-def count(
-    ratio: Fraction,
-    current: int,
-    counted: dict[str, Fraction],
-    starting: set[str],
-    unknown: set[str],
-    idle: dict[str, Fraction],
-    full: dict[str, Fraction],
-    needs: dict[str, Fraction],
-    wish: Fraction,
-) -> int:
-    grows = ratio > 1
-    if not unknown and not (starting and grows):
-        return current if abs(1 - ratio) <= TOLERANCE else math.ceil(ratio * len(counted))
-    believed = dict(counted)
-    for name in unknown:
-        believed[name] = idle[name] if grows else full[name]
-    if grows:
-        believed |= {name: Fraction(0) for name in starting}
-    again = relation(believed, needs, wish)
-    if abs(1 - again) <= TOLERANCE or (again > 1) != grows:
-        return current
-    wanted = math.ceil(again * len(believed))
-    # What is only believed turns nothing round.
-    return current if (wanted < current) == grows and wanted != current else wanted
+@dataclass(frozen=True)
+class Load:
+    """What pods use, and what they should."""
 
+    used: Mapping[str, Fraction]
+    needs: Mapping[str, Fraction]
+    """What each asks for; 1 where the wish is an amount itself."""
+    wish: Fraction
+    """Of what is asked for."""
+    busy: Fraction
+    """The same of a pod that is taken for one that works to the full."""
 
-def relation(used: dict[str, Fraction], needs: dict[str, Fraction], wish: Fraction) -> Fraction:
-    """What is used to what is wished for; all pods together, as their requests may differ."""
-    whole = sum((needs[name] for name in used), Fraction(0)) * wish
-    return sum(used.values(), Fraction(0)) / whole if whole else Fraction(0)
+    def ratio(self) -> Fraction:
+        """What is used to what is wished for; all pods together, as their requests may differ."""
+        whole = sum((self.needs[name] for name in self.used), Fraction(0)) * self.wish
+        return sum(self.used.values(), Fraction(0)) / whole if whole else Fraction(0)
+
+    def pods(self, current: int, starting: set[str], unknown: set[str]) -> int:
+        """How many pods it asks for, with those of which nothing is known, or only their start."""
+        ratio = self.ratio()
+        grows = ratio > 1
+        if not unknown and not (starting and grows):
+            return current if abs(1 - ratio) <= TOLERANCE else math.ceil(ratio * len(self.used))
+        believed = dict(self.used)
+        believed |= {name: Fraction(0) if grows else self.needs[name] * self.busy for name in unknown}
+        if grows:
+            believed |= {name: Fraction(0) for name in starting}
+        again = replace(self, used=believed).ratio()
+        if abs(1 - again) <= TOLERANCE or (again > 1) != grows:
+            return current
+        wanted = math.ceil(again * len(believed))
+        # What is only believed turns nothing round.
+        return current if (wanted < current) == grows and wanted != current else wanted
 
 
 def use(measured: Body | None, resource: str, container: str) -> Fraction | None:
