@@ -242,15 +242,17 @@ def plan(observed: Iterable[Resource], decision: Decision) -> Plan:
         and not child.immutable
         and (patch := difference(have[key], child))
     )
+    leaving = {
+        key: c
+        for key, c in have.items()
+        if (key in gone or (key not in want and not c.holds_data)) and c.metadata.deletion_timestamp is None
+    }
+    # Seldom any: an older sight of one that is handed back is no other object.
+    kept = {identity(c) for c in decision.children} - gone if leaving else set()
     return Plan(
         create=tuple(c for key, c in want.items() if key not in have),
         update=tuple(updates),
-        delete=tuple(
-            c
-            for key, c in have.items()
-            if (key in gone or (key not in want and not c.holds_data))
-            and c.metadata.deletion_timestamp is None
-        ),
+        delete=tuple(c for key, c in leaving.items() if key not in kept),
     )
 
 
